@@ -283,7 +283,7 @@ export type ToolPairDemands = {
   resultsFollowCalls?: boolean
   namesInResults?: boolean
   /** The id as the protocol takes it. */
-  callId?(id: string): string
+  wireCallId?(id: string): string
   uniqueCallIds?: boolean
 }
 

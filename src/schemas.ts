@@ -6,15 +6,15 @@
  * @module wireglot/schemas
  */
 export {
-  ChatChunk as ChatCompletionsChunk,
-  ChatErrorResponse as ChatCompletionsErrorResponse,
-  ChatStreamEvent as ChatCompletionsStreamEvent,
+  ChatCompletionsChunk,
+  ChatCompletionsErrorResponse,
+  ChatCompletionsStreamEvent,
 } from './protocols/chat-completions/event-schema.ts'
 export {
-  ChatMessage as ChatCompletionsMessage,
-  ChatRequest as ChatCompletionsRequest,
-  ChatResponse as ChatCompletionsResponse,
-  ChatTool as ChatCompletionsTool,
+  ChatCompletionsMessage,
+  ChatCompletionsRequest,
+  ChatCompletionsResponse,
+  ChatCompletionsTool,
 } from './protocols/chat-completions/schema.ts'
 export { ConverseErrorResponse, ConverseStreamEvent } from './protocols/converse/event-schema.ts'
 export {
@@ -24,14 +24,14 @@ export {
   ConverseTool,
 } from './protocols/converse/schema.ts'
 export {
-  GeminiErrorResponse,
-  GeminiStreamEvent,
+  GenerateContentErrorResponse,
+  GenerateContentStreamEvent,
 } from './protocols/generate-content/event-schema.ts'
 export {
-  GeminiContent,
-  GeminiRequest,
-  GeminiResponse,
-  GeminiTool,
+  GenerateContentContent,
+  GenerateContentRequest,
+  GenerateContentResponse,
+  GenerateContentTool,
 } from './protocols/generate-content/schema.ts'
 export { MessagesErrorResponse, MessagesStreamEvent } from './protocols/messages/event-schema.ts'
 export {

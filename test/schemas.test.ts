@@ -32,12 +32,12 @@ describe('the exported schemas', () => {
           'ConverseTool',
         ],
         ...[
-          'GeminiContent',
-          'GeminiErrorResponse',
-          'GeminiRequest',
-          'GeminiResponse',
-          'GeminiStreamEvent',
-          'GeminiTool',
+          'GenerateContentContent',
+          'GenerateContentErrorResponse',
+          'GenerateContentRequest',
+          'GenerateContentResponse',
+          'GenerateContentStreamEvent',
+          'GenerateContentTool',
         ],
         ...[
           'MessagesErrorResponse',
@@ -87,12 +87,16 @@ describe('the exported schemas', () => {
       { type: 'error', error: { type: 'overloaded_error' } },
     ],
     [
-      'GeminiStreamEvent',
-      schemas.GeminiStreamEvent,
+      'GenerateContentStreamEvent',
+      schemas.GenerateContentStreamEvent,
       { candidates: [{ content: { parts: [{ text: 5 }] } }] },
     ],
-    ['GeminiStreamEvent', schemas.GeminiStreamEvent, { error: 'Overloaded' }],
-    ['GeminiErrorResponse', schemas.GeminiErrorResponse, { error: { code: '503' } }],
+    ['GenerateContentStreamEvent', schemas.GenerateContentStreamEvent, { error: 'Overloaded' }],
+    [
+      'GenerateContentErrorResponse',
+      schemas.GenerateContentErrorResponse,
+      { error: { code: '503' } },
+    ],
     [
       'ConverseStreamEvent',
       schemas.ConverseStreamEvent,
@@ -124,14 +128,16 @@ describe('the exported schemas', () => {
     expectTypeOf<Wire['chat-completions']['event']>().toExtend<schemas.ChatCompletionsStreamEvent>()
     expectTypeOf<Wire['responses']['event']>().toExtend<schemas.ResponsesStreamEvent>()
     expectTypeOf<Wire['messages']['event']>().toExtend<schemas.MessagesStreamEvent>()
-    expectTypeOf<Wire['generate-content']['event']>().toExtend<schemas.GeminiStreamEvent>()
+    expectTypeOf<Wire['generate-content']['event']>().toExtend<schemas.GenerateContentStreamEvent>()
     expectTypeOf<Wire['converse']['event']>().toExtend<schemas.ConverseStreamEvent>()
     expectTypeOf<
       Wire['chat-completions']['error']
     >().toExtend<schemas.ChatCompletionsErrorResponse>()
     expectTypeOf<Wire['responses']['error']>().toExtend<schemas.ResponsesErrorResponse>()
     expectTypeOf<Wire['messages']['error']>().toExtend<schemas.MessagesErrorResponse>()
-    expectTypeOf<Wire['generate-content']['error']>().toExtend<schemas.GeminiErrorResponse>()
+    expectTypeOf<
+      Wire['generate-content']['error']
+    >().toExtend<schemas.GenerateContentErrorResponse>()
     expectTypeOf<Wire['converse']['error']>().toExtend<schemas.ConverseErrorResponse>()
   })
 

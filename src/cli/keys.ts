@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { defined } from '../kit/fields/defined.ts'
+import { omitUndefined } from '../kit/fields/omit.ts'
 import type { KeyInfo, KeyLimits, Keys, Location } from '../records/index.ts'
 import { remoteKeys } from './remote-keys.ts'
 
@@ -55,7 +55,7 @@ export function addKeys(program: Command): void {
     .action(
       async (name: string, { expires, database, url, adminKeyEnv, json, ...limits }: Given) => {
         const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
-        const place = { adminKeyEnv, ...defined({ database, url }) }
+        const place = { adminKeyEnv, ...omitUndefined({ database, url }) }
         printSecret(await using(place, all => all.create(name, wanted)), json)
       },
     )

@@ -1,7 +1,7 @@
 import type { GatewayConfig, GatewayState, Logger } from '../gateway/gateway.ts'
 import { longestMs } from '../gateway/options.ts'
 import type { ConnectGateway } from '../hosts/connect.ts'
-import type { Source } from './source.ts'
+import type { ConfigSource } from './source.ts'
 
 /** A gateway whose configuration can be read again. */
 export type Live = {
@@ -17,7 +17,7 @@ export type Live = {
 
 /** @throws ConfigError or Error when the first configuration is invalid */
 export async function createLive(
-  source: Source,
+  source: ConfigSource,
   first: GatewayConfig,
   { create, logger }: { create(config: GatewayConfig): ConnectGateway; logger: Logger },
 ): Promise<Live> {

@@ -8,7 +8,7 @@ import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, Hooks, Logger } from '../gateway/gateway.ts'
 import { parseConfig, shortestAdminKey } from '../gateway/options.ts'
 import { type ConnectGateway, createServer, gateway } from '../hosts/connect.ts'
-import { defined } from '../kit/fields/defined.ts'
+import { omitUndefined } from '../kit/fields/omit.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { toStdout } from '../operations/lines.ts'
@@ -20,7 +20,7 @@ import { type Environment, vendorsIn } from './environment.ts'
 import { keyHints } from './key-hints.ts'
 import { locationOf } from './keys.ts'
 import { createLive, type Live } from './live.ts'
-import { forOneClient, type Source, type SourceOptions, sourceOf } from './source.ts'
+import { type ConfigSource, forOneClient, type SourceOptions, sourceOf } from './source.ts'
 
 export type ServeOptions = SourceOptions & {
   host: string
@@ -110,7 +110,7 @@ export async function serve(
   const page =
     isObject(config) && config.console === false
       ? undefined
-      : consoleOf(source, () => live, defined({ adminKey, records }))
+      : consoleOf(source, () => live, omitUndefined({ adminKey, records }))
   const { authenticate, ...others }: Hooks = page?.hooks ?? records?.hooks ?? {}
   const hooks = {
     ...others,
@@ -207,7 +207,7 @@ type Recording = { records?: Records; adminKey?: string; title: string }
 
 type RecordsWanted = {
   options: ServeOptions
-  source: Source
+  source: ConfigSource
   folder: string
   environment: Environment
   shared: Environment
@@ -244,7 +244,7 @@ async function recordsOf(
       title: source.isDemo
         ? 'records: off for the demo model, until wireglot keys create'
         : 'records: off',
-      ...defined({ adminKey }),
+      ...omitUndefined({ adminKey }),
     }
   const named =
     'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
@@ -263,7 +263,7 @@ async function recordsOf(
         keepDays: place?.keepDays,
         keepBodies: place?.keepBodies,
       }),
-      ...defined({ adminKey }),
+      ...omitUndefined({ adminKey }),
       title,
     }
   } catch (error) {
@@ -308,7 +308,7 @@ async function acceptsKeys(
 }
 
 function consoleOf(
-  { isDemo }: Source,
+  { isDemo }: ConfigSource,
   live: () => Live,
   more: Pick<ConsoleOptions, 'adminKey' | 'records'>,
 ) {
@@ -363,7 +363,7 @@ type HelpFacts = {
 /** Example commands for all protocols, which work as printed. */
 function helpOf(
   url: string,
-  { title, isFound, isDemo }: Source,
+  { title, isFound, isDemo }: ConfigSource,
   { config, environment, keysFrom }: HelpFacts,
 ): string[] {
   const model = modelOf(config)

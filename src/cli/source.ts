@@ -9,7 +9,7 @@ import { configFor, type Environment, sharedIn, vendorConfig, vendorsIn } from '
  * Where the configuration comes from. `title`: for people. `file`: to watch. `isFound`: no option
  * named it, so it may surprise.
  */
-export type Source = {
+export type ConfigSource = {
   title: string
   file?: string
   isFound?: true
@@ -43,7 +43,7 @@ type Finding = {
 export async function sourceOf(
   options: SourceOptions,
   { folder, environment, shared, warn }: Finding,
-): Promise<Source> {
+): Promise<ConfigSource> {
   const { config, vendor, upstream, upstreamProtocol, upstreamKeyEnv } = options
   if (config !== undefined && upstream !== undefined)
     throw new Error('give either --config or --upstream')
@@ -101,7 +101,7 @@ function upstreamConfig(
  * The source of a gateway for one client program, which sends this key: it has no console, and
  * accepts the key beside the configured ones.
  */
-export function forOneClient(source: Source, key: string): Source {
+export function forOneClient(source: ConfigSource, key: string): ConfigSource {
   return {
     ...source,
     async read() {

@@ -1,5 +1,5 @@
+import type { Signal } from '../transports/abort-controller.ts'
 import { replay } from '../transports/bodies.ts'
-import type { Signal } from '../transports/stopper.ts'
 import type { TransportCall, TransportResponse } from '../transports/transport.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { clientConfig, clientNames } from '../clients/index.ts'
 import type { GatewayState, LearnedFields } from '../gateway/gateway.ts'
-import { defined } from '../kit/fields/defined.ts'
+import { omitUndefined } from '../kit/fields/omit.ts'
 import { nesting } from '../kit/json/scan.ts'
 import { noteCatalog } from '../notes.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
@@ -76,7 +76,7 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
     case 'GET records': {
       const { limit, cursor, ...filter } = valid(RecordQuery, query)
       const { records, ...more } = await parts.source.find(
-        visible(access, defined(filter)),
+        visible(access, omitUndefined(filter)),
         limit,
         cursor,
       )
@@ -89,7 +89,7 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
       const { by, ...filter } = valid(UsageQuery, query)
       if (access.role === 'client' && (by === 'channel' || by === 'key'))
         throw new Refused(403, 'only the operator sees channels and keys')
-      return ok(await parts.source.sum(visible(access, defined(filter)), by))
+      return ok(await parts.source.sum(visible(access, omitUndefined(filter)), by))
     }
     default:
       return handleOperatorCall(request, { access, parts, route, id, query })
@@ -118,7 +118,7 @@ async function handleOperatorCall(
     case 'GET learned':
       return ok({ learned: parts.learned().all() })
     case 'DELETE learned':
-      return ok({ forgotten: parts.learned().forget(defined(valid(LearnedQuery, query))) })
+      return ok({ forgotten: parts.learned().forget(omitUndefined(valid(LearnedQuery, query))) })
     case 'GET models':
       return ok({ models: found(parts.models?.()) })
     case 'POST channels/id/verify':

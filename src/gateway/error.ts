@@ -4,7 +4,7 @@ import { TranslationError } from '../errors.ts'
 import { endedEarly } from '../kit/errors/failed-response.ts'
 import { dotted } from '../kit/notes/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
-import type { Signal } from '../transports/stopper.ts'
+import type { Signal } from '../transports/abort-controller.ts'
 
 /**
  * Whose fault a failure is: the client's or its request's; an error status of the upstream; no

@@ -18,7 +18,7 @@ import { membersOf, outlineOf, renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
 import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
-import { drain, type RelayOptions, type Source } from './relay.ts'
+import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
@@ -26,7 +26,7 @@ import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
 import { changedStream, type Stream } from './stream-hook.ts'
 import { openFirst } from './upstream/attempts.ts'
-import type { Candidate } from './upstream/catalog.ts'
+import type { Deployment } from './upstream/catalog.ts'
 import type { Opened } from './upstream/opened.ts'
 import { bounded, objectOf, readWhole } from './upstream/response.ts'
 import { isInBackground, likelyUse, useOf, wholeWithoutCounts } from './use.ts'
@@ -69,7 +69,7 @@ async function streamed(
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)
   let headers = {}
-  let served: Candidate | undefined
+  let served: Deployment | undefined
   let hooked: Hooked | undefined
   const keeping = service.responseStore && keepingOf(service, ask, trace)
   const options: RelayOptions = {
@@ -127,7 +127,7 @@ function inFraming(
 }
 
 /** `kept.signatures`: those to store, which `source` does not contain. */
-type Hooked = { source: Source; kept: { signatures?: Signatures | undefined } }
+type Hooked = { source: RelaySource; kept: { signatures?: Signatures | undefined } }
 
 /**
  * The stream that `onStream` or `onResponse` makes. Undefined: neither hook takes it, and nothing
@@ -167,7 +167,7 @@ function headersOf({ response, candidate: { channel, fallback } }: Opened): Reco
 }
 
 /** The upstream's response as a stream, even if it came as JSON. */
-async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<Source> {
+async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<RelaySource> {
   const { candidate, settings, response, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol

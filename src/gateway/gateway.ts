@@ -4,8 +4,8 @@
  */
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import { PlainAbortController, type Signal } from '../transports/abort-controller.ts'
 import { fetchTransport } from '../transports/fetch.ts'
-import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
@@ -35,7 +35,7 @@ import { createCatalog } from './upstream/catalog.ts'
 import { createLearned, type LearnedFields } from './upstream/learned.ts'
 import { createSend } from './upstream/send.ts'
 
-export type { Signal } from '../transports/stopper.ts'
+export type { Signal } from '../transports/abort-controller.ts'
 export type {
   SocketMessage,
   SocketMessages,
@@ -211,7 +211,7 @@ export function createGateway(
       const requestId = newRequestId()
       const route = routeOf(match, { base: '', ...request })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
-      const controller = new Stopper()
+      const controller = new PlainAbortController()
       // By itself, so that an open stream does not keep the whole request in memory.
       const { signal } = request
       const left = () => controller.abort()

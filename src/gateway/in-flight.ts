@@ -1,4 +1,4 @@
-import type { Signal } from '../transports/stopper.ts'
+import type { Signal } from '../transports/abort-controller.ts'
 import { atEnd, type Ending } from './at-end.ts'
 import { type GatewayError, reasonOf } from './error.ts'
 

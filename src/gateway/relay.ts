@@ -24,7 +24,7 @@ type StreamTranslator = Translator<Chunk>
  * An upstream that has begun to respond. `raw`: it speaks the caller's protocol, so that its frames
  * pass. `idleMs`: the longest silence; 0: no limit.
  */
-export type Source = {
+export type RelaySource = {
   translator: StreamTranslator
   body: AsyncIterator<Chunk>
   raw: boolean
@@ -35,7 +35,7 @@ export type RelayOptions = {
   /** Of the caller. */
   protocol: Protocol
   /** Calls the upstream; rejects if that fails. */
-  open(): Promise<Source>
+  open(): Promise<RelaySource>
   /** 0: no pings. */
   keepAliveMs: number
   /**
@@ -87,9 +87,9 @@ class RunningRelay implements Relay {
   readonly #options: RelayOptions
   readonly #clock: Clock
   /** Undefined until the upstream has begun to respond. */
-  #source: Source | undefined
+  #source: RelaySource | undefined
   /** The current wait: for the upstream's response, then for each chunk. */
-  #opening: Promise<Source> | undefined
+  #opening: Promise<RelaySource> | undefined
   #pending: Promise<IteratorResult<Chunk>> | undefined
   /** The longest time for `#pending`; 0: no limit. */
   #idleMs = 0
@@ -219,12 +219,12 @@ class RunningRelay implements Relay {
     return { value: undefined, done: true }
   }
 
-  #waitForStart(): Promise<Source | typeof ping> {
+  #waitForStart(): Promise<RelaySource | typeof ping> {
     this.#opening ??= this.#options.open()
     return this.#clock.wait(this.#opening, 0)
   }
 
-  #onStart(got: Source | typeof ping): Chunk {
+  #onStart(got: RelaySource | typeof ping): Chunk {
     if (this.#isLeft) return ''
     if (this.#givenUp) throw this.#givenUp
     if (got === ping) return this.#options.protocol.frames.ping
@@ -232,7 +232,7 @@ class RunningRelay implements Relay {
     return ''
   }
 
-  #waitForChunk(source: Source): Promise<IteratorResult<Chunk> | typeof ping> {
+  #waitForChunk(source: RelaySource): Promise<IteratorResult<Chunk> | typeof ping> {
     if (!this.#pending) {
       this.#pending = source.body.next()
       this.#idleMs = this.#afterFinish.idleMs(source.translator.finishes, source.idleMs)
@@ -240,7 +240,7 @@ class RunningRelay implements Relay {
     return this.#clock.wait(this.#pending, this.#idleMs).catch(broken)
   }
 
-  #onChunk(source: Source, got: IteratorResult<Chunk> | typeof ping): Chunk {
+  #onChunk(source: RelaySource, got: IteratorResult<Chunk> | typeof ping): Chunk {
     if (this.#isLeft) return ''
     if (this.#givenUp) throw this.#givenUp
     if (got !== ping) {
@@ -253,7 +253,7 @@ class RunningRelay implements Relay {
     return frame
   }
 
-  #take(from: Source, chunk: Chunk): Chunk {
+  #take(from: RelaySource, chunk: Chunk): Chunk {
     const taken = this.#hasOutput ? this.#passOn(from, chunk) : this.#begin(from, chunk)
     const { translator } = from
     if (!isOver(from)) return taken
@@ -264,7 +264,7 @@ class RunningRelay implements Relay {
     return out
   }
 
-  #passOn(from: Source, chunk: Chunk): Chunk {
+  #passOn(from: RelaySource, chunk: Chunk): Chunk {
     const out = from.translator.push(chunk)
     return isOver(from) && typeof out !== 'string' ? upToEnd(out, from.translator.after) : out
   }
@@ -273,7 +273,7 @@ class RunningRelay implements Relay {
    * Splits into lines until something of the response is sent: whether an early error gets its own
    * status must not depend on the split into chunks.
    */
-  #begin(from: Source, chunk: Chunk): Chunk {
+  #begin(from: RelaySource, chunk: Chunk): Chunk {
     const { translator, raw } = from
     const bytes = encoded(chunk)
     let at = 0
@@ -324,7 +324,7 @@ class RunningRelay implements Relay {
   }
 
   /** The upstream has ended its response. */
-  #finish({ translator }: Source): Chunk {
+  #finish({ translator }: RelaySource): Chunk {
     const out = this.#end(translator)
     const cut = cutOff(translator)
     if (cut && !this.#committed) throw cut
@@ -333,7 +333,7 @@ class RunningRelay implements Relay {
   }
 
   /** The response is complete, but the upstream continues. */
-  #cut(source: Source): Chunk {
+  #cut(source: RelaySource): Chunk {
     source.body.return?.()?.catch(() => {})
     this.#options.stop(reject(502, 'internal', 'the upstream went on after its finish reason'))
     return this.#finish(source)
@@ -400,7 +400,7 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
  * Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows;
  * after a frame that cannot be read nothing is.
  */
-const isOver = ({ translator: { finished, endedEarly, error }, raw }: Source) =>
+const isOver = ({ translator: { finished, endedEarly, error }, raw }: RelaySource) =>
   finished || (raw && endedEarly) || (error !== undefined && !(raw && error.protocol !== undefined))
 
 const cutOff = ({ finished, error }: StreamTranslator) => {

@@ -18,7 +18,7 @@ import type { Background } from './stored/background.ts'
 import type { ResponseStore } from './stored/response-store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
-import type { Candidate, Catalog } from './upstream/catalog.ts'
+import type { Catalog, Deployment } from './upstream/catalog.ts'
 import type { Failure } from './upstream/failure.ts'
 import type { Learned } from './upstream/learned.ts'
 import type { Opened } from './upstream/opened.ts'
@@ -67,7 +67,7 @@ export type RequestContext = {
   stream: boolean
   /** The caller wants the stream as one JSON list. */
   asList?: boolean
-  candidates: Candidate[]
+  candidates: Deployment[]
   /** Present: the request passes through unchanged. */
   passing?: Passing
   /** The data that it refers to. Absent: not looked up yet. */
@@ -83,7 +83,7 @@ export type Passing = {
   method: 'POST' | 'GET' | 'DELETE'
   type?: string
   isJson: boolean
-  bytes(candidate: Candidate): string | Uint8Array<ArrayBuffer> | undefined
+  bytes(candidate: Deployment): string | Uint8Array<ArrayBuffer> | undefined
 }
 
 /** Stored data that a request refers to. Loaded beforehand, because translation is synchronous. */
@@ -94,7 +94,7 @@ export type Recalled = {
    * The same without what the candidate's own provider stores, which can be sent to it as a
    * reference.
    */
-  resolversFor(candidate: Candidate): Resolvers
+  resolversFor(candidate: Deployment): Resolvers
   /** The reasoning signature that was stored for a tool call. */
   storedSignature(callId: string): string | undefined
   /** Should the gateway store the response? */
@@ -114,7 +114,7 @@ export type Trace = Ending & {
   requestedModel?: string
   /** The entry of `passThrough` that lists the path. Absent: the request does not pass through. */
   passed?: string
-  candidate?: Candidate
+  candidate?: Deployment
   attempts: number
   /** Channels whose `totalMs` timer is running. */
   limitedBy?: Set<string>

@@ -1,5 +1,5 @@
 import type { Headers } from '../protocol.ts'
-import type { Signal } from '../transports/stopper.ts'
+import type { Signal } from '../transports/abort-controller.ts'
 import type { Share } from './memory.ts'
 
 /** An HTTP request, as passed in by a host. Header names are lower case. */

@@ -1,4 +1,4 @@
-import type { Stopper } from '../transports/stopper.ts'
+import type { PlainAbortController } from '../transports/abort-controller.ts'
 import { shuttingDown } from './error.ts'
 import { longestMs } from './options.ts'
 
@@ -8,7 +8,7 @@ import { longestMs } from './options.ts'
  * collection.
  */
 export function createRunning() {
-  const running: Stopper[] = []
+  const running: PlainAbortController[] = []
   let closing = false
   let idle = () => {}
   const drained = new Promise<void>(resolve => {
@@ -17,7 +17,7 @@ export function createRunning() {
   const resolveIfIdle = () => {
     if (closing && running.length === 0) idle()
   }
-  const leave = (exchange: Stopper): void => {
+  const leave = (exchange: PlainAbortController): void => {
     const place = running.indexOf(exchange)
     const last = running.at(-1)
     if (place < 0 || !last) return
@@ -28,7 +28,7 @@ export function createRunning() {
   return {
     isClosing: () => closing,
     count: () => running.length,
-    enter(exchange: Stopper): void {
+    enter(exchange: PlainAbortController): void {
       running.push(exchange)
     },
     leave,

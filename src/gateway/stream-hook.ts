@@ -5,7 +5,7 @@ import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { AfterFinish } from './after-finish.ts'
 import { GatewayError, hookFailed, reject } from './error.ts'
-import { drain, type RelayOptions, type Source } from './relay.ts'
+import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import type { Opened } from './upstream/opened.ts'
 
@@ -15,7 +15,7 @@ import type { Opened } from './upstream/opened.ts'
  */
 export type Stream = {
   opened: Opened
-  read(): Promise<Source>
+  read(): Promise<RelaySource>
   stop: RelayOptions['stop']
   isRead?: boolean
   signatures?: Signatures
@@ -31,7 +31,7 @@ export function changedStream(
   { protocol, model }: Pick<RequestContext, 'protocol' | 'model'>,
   trace: Trace,
   stream: Stream,
-): Source | undefined {
+): RelaySource | undefined {
   const { onStream } = hooks
   const { name } = protocol
   if (!onStream || !isProtocolName(name)) return undefined

@@ -20,11 +20,11 @@ import { isLocal } from '../gateway/local.ts'
 import type { GatewayRequest, GatewayResponse, RequestBody } from '../gateway/request.ts'
 import { without } from '../kit/json/json.ts'
 import { createSessions } from '../sockets/sessions.ts'
+import { PlainAbortController, type Signal } from '../transports/abort-controller.ts'
 import { only } from '../transports/bodies.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { drained } from '../transports/drained.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
-import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
 export {
@@ -134,7 +134,8 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
       return next()
     open++
     response.once('close', () => open--)
-    const handle = (left: Stopper) => inner.handle(gatewayRequestOf(request, url, left), match)
+    const handle = (left: PlainAbortController) =>
+      inner.handle(gatewayRequestOf(request, url, left), match)
     respond(handle, request, response).catch((error: unknown) => {
       if (next && !response.headersSent) next(error)
       else breakOff(response)
@@ -151,7 +152,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
       const url = urlOf(request)
       const match = inner.match(url.pathname)
       if (!inner.claims(match, request.method ?? 'GET', false)) return false
-      const left = new Stopper()
+      const left = new PlainAbortController()
       // Node has removed its own listener, and without one an error would end the process.
       socket.on('error', () => {})
       socket.once('close', () => left.abort())
@@ -181,7 +182,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(
     state: inner.state,
     learned: inner.learned,
     identify: (request: IncomingMessage) =>
-      inner.identify(gatewayRequestOf(request, urlOf(request), new Stopper())),
+      inner.identify(gatewayRequestOf(request, urlOf(request), new PlainAbortController())),
   })
 }
 
@@ -190,11 +191,11 @@ const isWrongKey = (error: unknown) =>
   error instanceof GatewayError && error.error.kind === 'authentication'
 
 async function respond(
-  handle: (left: Stopper) => Promise<GatewayResponse>,
+  handle: (left: PlainAbortController) => Promise<GatewayResponse>,
   request: Request,
   response: Response,
 ): Promise<void> {
-  const left = new Stopper()
+  const left = new PlainAbortController()
   response.once('close', () => {
     if (!isDelivered(response)) left.abort()
   })
@@ -209,7 +210,7 @@ function isDelivered({ writableFinished, writableEnded, stream }: Response): boo
 function gatewayRequestOf(
   request: Request,
   { pathname, searchParams }: ReturnType<typeof urlOf>,
-  left: Stopper,
+  left: PlainAbortController,
 ): GatewayRequest {
   const headers = headersOf(request)
   const { remoteAddress: address } = request.socket

@@ -1,7 +1,11 @@
 import type { CodecOptions, Protocol, ToolOptions, WrittenOnly } from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
 import { type ConverseFamily, type ConverseOptions, converse } from './converse/index.ts'
-import { type GeminiLevel, type GeminiOptions, generateContent } from './generate-content/index.ts'
+import {
+  type GenerateContentLevel,
+  type GenerateContentOptions,
+  generateContent,
+} from './generate-content/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
@@ -9,8 +13,8 @@ export type {
   ChatCompletionsOptions,
   ConverseFamily,
   ConverseOptions,
-  GeminiLevel,
-  GeminiOptions,
+  GenerateContentLevel,
+  GenerateContentOptions,
   MessagesOptions,
   ResponsesOptions,
 }
@@ -36,7 +40,7 @@ export type MappingOptions = {
   /** For messages. */
   messages?: MessagesOptions
   /** For generate-content. */
-  generateContent?: GeminiOptions
+  generateContent?: GenerateContentOptions
   /** For converse. */
   converse?: ConverseOptions
   /** For tools, tool calls and tool results of every protocol. */

@@ -1,10 +1,10 @@
 import type { Any } from '../kit/schema/sdk-types.ts'
-import type { ChatRequest, ChatResponse } from './chat-completions/schema.ts'
-import type { ChatSdk } from './chat-completions/sdk-types.ts'
+import type { ChatCompletionsRequest, ChatCompletionsResponse } from './chat-completions/schema.ts'
+import type { ChatCompletionsSdk } from './chat-completions/sdk-types.ts'
 import type { ConverseRequest, ConverseResponse } from './converse/schema.ts'
 import type { ConverseSdk } from './converse/sdk-types.ts'
-import type { GeminiRequest, GeminiResponse } from './generate-content/schema.ts'
-import type { GeminiSdk } from './generate-content/sdk-types.ts'
+import type { GenerateContentRequest, GenerateContentResponse } from './generate-content/schema.ts'
+import type { GenerateContentSdk } from './generate-content/sdk-types.ts'
 import type { ProtocolName } from './index.ts'
 import type { MessagesRequest, MessagesResponse } from './messages/schema.ts'
 import type { MessagesSdk } from './messages/sdk-types.ts'
@@ -32,10 +32,10 @@ import type { ResponsesSdk } from './responses/sdk-types.ts'
  * console.log(request.max_tokens) // 100
  */
 export type Wire = {
-  'chat-completions': ChatSdk
+  'chat-completions': ChatCompletionsSdk
   responses: ResponsesSdk
   messages: MessagesSdk
-  'generate-content': GeminiSdk
+  'generate-content': GenerateContentSdk
   converse: ConverseSdk
 }
 
@@ -44,10 +44,16 @@ export type Wire = {
  * must never break a program.
  */
 export type WireInput = {
-  'chat-completions': { request: Loose<ChatRequest>; response: Loose<ChatResponse> }
+  'chat-completions': {
+    request: Loose<ChatCompletionsRequest>
+    response: Loose<ChatCompletionsResponse>
+  }
   responses: { request: Loose<ResponsesRequest>; response: Loose<ResponsesResponse> }
   messages: { request: Loose<MessagesRequest>; response: Loose<MessagesResponse> }
-  'generate-content': { request: Loose<GeminiRequest>; response: Loose<GeminiResponse> }
+  'generate-content': {
+    request: Loose<GenerateContentRequest>
+    response: Loose<GenerateContentResponse>
+  }
   converse: { request: Loose<ConverseRequest>; response: Loose<ConverseResponse> }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { GatewayState, LearnedFields } from '../gateway/gateway.ts'
-import { defined } from '../kit/fields/defined.ts'
+import { omitUndefined } from '../kit/fields/omit.ts'
 import type { Database } from './database.ts'
 import { LearnedQuery, RecordQuery, text, UsageQuery } from './filters.ts'
 import {
@@ -128,26 +128,26 @@ async function handle(
       return ok({ learned: found(parts.learned?.()).all() })
     case 'DELETE learned':
       return ok({
-        forgotten: found(parts.learned?.()).forget(defined(valid(LearnedQuery, query))),
+        forgotten: found(parts.learned?.()).forget(omitUndefined(valid(LearnedQuery, query))),
       })
     case 'GET records': {
       const { limit, cursor, ...wantedRecords } = valid(RecordQuery, query)
       await writer.flush()
-      return ok(await findRecords(database, defined(wantedRecords), limit, cursor))
+      return ok(await findRecords(database, omitUndefined(wantedRecords), limit, cursor))
     }
     case 'GET usage': {
       const { by, ...wantedUsage } = valid(UsageQuery, query)
       await writer.flush()
-      return ok(await sumUsage(database, defined(wantedUsage), by))
+      return ok(await sumUsage(database, omitUndefined(wantedUsage), by))
     }
     case 'GET keys':
       return ok({ keys: await keys.list() })
     case 'POST keys': {
       const { name: wantedName, ...wantedLimits } = valid(NewKey, await bodyOf(request))
-      return { status: 201, body: await keys.create(wantedName, defined(wantedLimits)) }
+      return { status: 201, body: await keys.create(wantedName, omitUndefined(wantedLimits)) }
     }
     case 'PATCH keys/id':
-      return ok(await keys.change(name, defined(valid(ChangedKey, await bodyOf(request)))))
+      return ok(await keys.change(name, omitUndefined(valid(ChangedKey, await bodyOf(request)))))
     case 'POST keys/id/rotate':
       return ok(await keys.rotate(name))
     case 'DELETE keys/id':

@@ -12,8 +12,8 @@ import { nesting } from '../kit/json/scan.ts'
 import type { Headers, Protocol, SocketGlance, SocketWire } from '../protocol.ts'
 import { textOf } from '../sse/bytes.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
+import type { PlainAbortController } from '../transports/abort-controller.ts'
 import { drained } from '../transports/drained.ts'
-import type { Stopper } from '../transports/stopper.ts'
 import { FrameHeaders } from './frame-headers.ts'
 
 export type Handle = (request: GatewayRequest) => Promise<GatewayResponse>
@@ -29,7 +29,7 @@ type Parts = {
   protocol: Protocol
   wire: SocketWire
   handshake: GatewayRequest
-  left: Stopper
+  left: PlainAbortController
   memory: Share
   handle: Handle
   isKnown: (request: GatewayRequest) => Promise<boolean>
@@ -90,7 +90,7 @@ export class Session {
   readonly #protocol: Protocol
   readonly #wire: SocketWire
   readonly #request: GatewayRequest
-  readonly #left: Stopper
+  readonly #left: PlainAbortController
   readonly #memory: Share
   readonly #handle: Handle
   readonly #isKnown: Parts['isKnown']

@@ -6,7 +6,7 @@ import type { Share } from '../gateway/memory.ts'
 import type { GatewayRequest } from '../gateway/request.ts'
 import type { Protocol } from '../protocol.ts'
 import { socketOf } from '../protocols/sockets.ts'
-import type { Stopper } from '../transports/stopper.ts'
+import type { PlainAbortController } from '../transports/abort-controller.ts'
 import { loadWs } from '../transports/ws.ts'
 import { excessBytes, type Handle, Session } from './session.ts'
 
@@ -19,7 +19,7 @@ export type Handshake = {
   socket: Duplex
   head: Buffer
   handshake: GatewayRequest
-  left: Stopper
+  left: PlainAbortController
   memory: Share
   protocol: Protocol
 }

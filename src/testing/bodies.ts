@@ -11,7 +11,7 @@ const schemasOf = {
   'chat-completions': [schemas.ChatCompletionsRequest, schemas.ChatCompletionsResponse],
   responses: [schemas.ResponsesRequest, schemas.ResponsesResponse],
   messages: [schemas.MessagesRequest, schemas.MessagesResponse],
-  'generate-content': [schemas.GeminiRequest, schemas.GeminiResponse],
+  'generate-content': [schemas.GenerateContentRequest, schemas.GenerateContentResponse],
   converse: [schemas.ConverseRequest, schemas.ConverseResponse],
 } as const satisfies Record<ProtocolName, unknown>
 

@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
-import { defined } from '../kit/fields/defined.ts'
+import { omitUndefined } from '../kit/fields/omit.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import type {
   ClientHalf,
@@ -72,7 +72,7 @@ class Translation implements Own<string> {
     const { model, strict, renewId } = settings
     this.#from = from
     this.#to = to
-    this.#settings = defined({ model, strict, renewId })
+    this.#settings = omitUndefined({ model, strict, renewId })
     this.#options = optionsFor(to, settings)
     const { context } = settings
     this.#restoring = startRestoring(context)

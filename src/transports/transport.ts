@@ -1,4 +1,4 @@
-import type { Signal } from './stopper.ts'
+import type { Signal } from './abort-controller.ts'
 
 /** One HTTP call to an upstream. Header names are lower case. */
 export type TransportCall = {

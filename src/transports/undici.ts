@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
+import type { Signal } from './abort-controller.ts'
 import { createAgents } from './agents.ts'
 import { Chunks } from './chunks.ts'
 import { fetchTransport } from './fetch.ts'
 import { plainHeaders } from './plain-headers.ts'
-import type { Signal } from './stopper.ts'
 import type { Transport, TransportCall, TransportResponse } from './transport.ts'
 import { createSocketCalls } from './web-socket.ts'
 

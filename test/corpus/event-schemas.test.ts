@@ -9,14 +9,14 @@ const events = {
   'chat-completions': schemas.ChatCompletionsStreamEvent,
   responses: schemas.ResponsesStreamEvent,
   messages: schemas.MessagesStreamEvent,
-  'generate-content': schemas.GeminiStreamEvent,
+  'generate-content': schemas.GenerateContentStreamEvent,
   converse: schemas.ConverseStreamEvent,
 } as const
 const errors = {
   'chat-completions': schemas.ChatCompletionsErrorResponse,
   responses: schemas.ResponsesErrorResponse,
   messages: schemas.MessagesErrorResponse,
-  'generate-content': schemas.GeminiErrorResponse,
+  'generate-content': schemas.GenerateContentErrorResponse,
   converse: schemas.ConverseErrorResponse,
 } as const
 

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createGateway } from '../../src/gateway/gateway.ts'
-import { Stopper } from '../../src/transports/stopper.ts'
+import { PlainAbortController } from '../../src/transports/abort-controller.ts'
 import type { Transport } from '../../src/transports/transport.ts'
 import { undiciTransport } from '../../src/transports/undici.ts'
 import {
@@ -53,7 +53,7 @@ test.each(['messages', 'chat-completions'] as const)(
   'an open stream for a client of %s keeps no reference to its request',
   async protocol => {
     const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
-    const client = new Stopper()
+    const client = new PlainAbortController()
     const { body, received } = await (async () => {
       const parsed: Record<string, unknown> = { ...requests[protocol], stream: true }
       const request = {
@@ -83,7 +83,7 @@ test('the upstream connection keeps no reference to a sent body', async () => {
         .write(half('messages').join('')),
   )
   const transport = undiciTransport()
-  const call = new Stopper()
+  const call = new PlainAbortController()
   const message = JSON.stringify('a'.repeat(200_000))
   const { result, sent } = await (async () => {
     const body = new TextEncoder().encode(message)
@@ -115,7 +115,7 @@ test('the upstream connection keeps no reference to the headers of a passed stre
         .write(half('messages').join('')),
   )
   const transport = undiciTransport()
-  const call = new Stopper()
+  const call = new PlainAbortController()
   const heads: WeakRef<object>[] = []
   const listen = (reported: unknown) =>
     void heads.push(new WeakRef((reported as { response: { headers: object } }).response.headers))
@@ -174,7 +174,7 @@ test.each(pairs.filter(([client, served]) => client !== served))(
       },
     })
     const gateway = createGateway(one('http://upstream.test', served), {}, thinking)
-    const left = new Stopper()
+    const left = new PlainAbortController()
     const response = (() => {
       const message = `long ${'a'.repeat(100_000)}`
       const text = JSON.stringify({

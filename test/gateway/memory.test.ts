@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createGateway, type GatewayConfig } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
-import { Stopper } from '../../src/transports/stopper.ts'
+import { PlainAbortController } from '../../src/transports/abort-controller.ts'
 import {
   after,
   asking,
@@ -189,7 +189,7 @@ test('refuses a body that stops in the middle', async () => {
     query: new URLSearchParams(),
     headers: { 'content-type': 'application/json' },
     body: { bytes },
-    signal: new Stopper(),
+    signal: new PlainAbortController(),
   })
   await vi.advanceTimersByTimeAsync(60_000)
   expect(await response).toMatchObject({ status: 408, headers: { connection: 'close' } })

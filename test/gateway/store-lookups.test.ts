@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createGateway, type Store } from '../../src/gateway/gateway.ts'
-import { Stopper } from '../../src/transports/stopper.ts'
+import { PlainAbortController } from '../../src/transports/abort-controller.ts'
 import { after, one, paths, post, requests, responses, sendJson, upstream } from './support.ts'
 
 /** How many look-ups of one request may be under way at once. */
@@ -52,7 +52,7 @@ async function forty() {
     { store },
   )
   after(() => gateway.close(0))
-  const client = new Stopper()
+  const client = new PlainAbortController()
   const response = async (body: unknown, path = paths.responses) => {
     const { method = '', body: text } = post(body)
     const bytes = (async function* () {

@@ -4,7 +4,7 @@ import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
-import { defined } from '../../src/kit/fields/defined.ts'
+import { omitUndefined } from '../../src/kit/fields/omit.ts'
 import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { runs } from '../support/runs.ts'
@@ -57,7 +57,7 @@ function expected({ input, output, ...parts }: Usage, back: Usage = {}, notes: N
   const found = Object.entries(parts).filter(
     ([part]) => !isMerged || back[part as keyof typeof parts],
   )
-  return counted(defined({ input, output, ...Object.fromEntries(found) }))
+  return counted(omitUndefined({ input, output, ...Object.fromEntries(found) }))
 }
 
 const chains = all.flatMap(first =>
@@ -99,7 +99,9 @@ test.each(all)(
       fc.property(wiresOf(protocol).response, body => {
         const read = attempt(() => protocol.decodeResponse(body).value)
         if (read)
-          expect(protocol.outcome(body)).toEqual(defined({ usage: read.usage, error: read.error }))
+          expect(protocol.outcome(body)).toEqual(
+            omitUndefined({ usage: read.usage, error: read.error }),
+          )
       }),
       runs(500),
     )

@@ -15,14 +15,14 @@ import {
 } from './support.ts'
 
 // The whole shapes first: whatever the official SDK sends or receives, the schema reads.
-accepts<ours.ChatRequest, OpenAI.Chat.ChatCompletionCreateParams>()
-accepts<ours.ChatResponse, OpenAI.Chat.ChatCompletion>()
-accepts<ours.ChatMessage, OpenAI.Chat.ChatCompletionMessageParam>()
+accepts<ours.ChatCompletionsRequest, OpenAI.Chat.ChatCompletionCreateParams>()
+accepts<ours.ChatCompletionsResponse, OpenAI.Chat.ChatCompletion>()
+accepts<ours.ChatCompletionsMessage, OpenAI.Chat.ChatCompletionMessageParam>()
 accepts<
-  Shaped<ours.ChatPart>,
+  Shaped<ours.ChatCompletionsPart>,
   OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal
 >()
-accepts<Shaped<ours.ChatTool>, OpenAI.Chat.ChatCompletionTool>()
+accepts<Shaped<ours.ChatCompletionsTool>, OpenAI.Chat.ChatCompletionTool>()
 
 const open = 'a word of a list that grows: any is read'
 const apart = 'what it holds is read without a schema'
@@ -115,29 +115,35 @@ const words = {
 
 /** Fields that only the SDK has. */
 const undeclared = {
-  request: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatRequest>,
+  request: {} satisfies Undeclared<
+    OpenAI.Chat.ChatCompletionCreateParams,
+    ours.ChatCompletionsRequest
+  >,
   response: { moderation: read, system_fingerprint: kept } satisfies Undeclared<
     OpenAI.Chat.ChatCompletion,
-    ours.ChatResponse
+    ours.ChatCompletionsResponse
   >,
-  choice: {} satisfies Undeclared<OpenAI.Chat.ChatCompletion.Choice, ours.ChatChoice>,
+  choice: {} satisfies Undeclared<OpenAI.Chat.ChatCompletion.Choice, ours.ChatCompletionsChoice>,
   message: {} satisfies Undeclared<
     OpenAI.Chat.ChatCompletionMessage | OpenAI.Chat.ChatCompletionMessageParam,
-    ours.ChatMessage
+    ours.ChatCompletionsMessage
   >,
-  functions: {} satisfies Undeclared<OpenAI.FunctionDefinition, ours.ChatFunction>,
-  custom: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionCustomTool.Custom, ours.ChatCustomTool>,
+  functions: {} satisfies Undeclared<OpenAI.FunctionDefinition, ours.ChatCompletionsFunction>,
+  custom: {} satisfies Undeclared<
+    OpenAI.Chat.ChatCompletionCustomTool.Custom,
+    ours.ChatCompletionsCustomTool
+  >,
   image: {} satisfies Undeclared<
     OpenAI.Chat.ChatCompletionContentPartImage.ImageURL,
-    Exclude<ours.ChatImagePart['image_url'], string>
+    Exclude<ours.ChatCompletionsImagePart['image_url'], string>
   >,
   file: {} satisfies Undeclared<
     OpenAI.Chat.ChatCompletionContentPart.File.File,
-    ours.ChatFilePart['file']
+    ours.ChatCompletionsFilePart['file']
   >,
   streamOptions: {} satisfies Undeclared<
     OpenAI.Chat.ChatCompletionStreamOptions,
-    NonNullable<ours.ChatRequest['stream_options']>
+    NonNullable<ours.ChatCompletionsRequest['stream_options']>
   >,
 }
 
@@ -145,7 +151,7 @@ const undeclared = {
 const beyond = {
   parts: { thinking: dialect } satisfies BeyondWords<
     OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal,
-    ours.ChatPart
+    ours.ChatCompletionsPart
   >,
   request: {
     enable_thinking: dialect,
@@ -155,26 +161,29 @@ const beyond = {
     thinking: dialect,
     thinking_budget: dialect,
     top_k: dialect,
-  } satisfies Beyond<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatRequest>,
-  response: {} satisfies Beyond<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
-  choice: {} satisfies Beyond<OpenAI.Chat.ChatCompletion.Choice, ours.ChatChoice>,
+  } satisfies Beyond<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatCompletionsRequest>,
+  response: {} satisfies Beyond<OpenAI.Chat.ChatCompletion, ours.ChatCompletionsResponse>,
+  choice: {} satisfies Beyond<OpenAI.Chat.ChatCompletion.Choice, ours.ChatCompletionsChoice>,
   message: {} satisfies Beyond<
     OpenAI.Chat.ChatCompletionMessage | OpenAI.Chat.ChatCompletionMessageParam,
-    ours.ChatMessage
+    ours.ChatCompletionsMessage
   >,
-  functions: {} satisfies Beyond<OpenAI.FunctionDefinition, ours.ChatFunction>,
-  custom: {} satisfies Beyond<OpenAI.Chat.ChatCompletionCustomTool.Custom, ours.ChatCustomTool>,
+  functions: {} satisfies Beyond<OpenAI.FunctionDefinition, ours.ChatCompletionsFunction>,
+  custom: {} satisfies Beyond<
+    OpenAI.Chat.ChatCompletionCustomTool.Custom,
+    ours.ChatCompletionsCustomTool
+  >,
   image: {} satisfies Beyond<
     OpenAI.Chat.ChatCompletionContentPartImage.ImageURL,
-    Exclude<ours.ChatImagePart['image_url'], string>
+    Exclude<ours.ChatCompletionsImagePart['image_url'], string>
   >,
   file: {} satisfies Beyond<
     OpenAI.Chat.ChatCompletionContentPart.File.File,
-    ours.ChatFilePart['file']
+    ours.ChatCompletionsFilePart['file']
   >,
   streamOptions: {} satisfies Beyond<
     OpenAI.Chat.ChatCompletionStreamOptions,
-    NonNullable<ours.ChatRequest['stream_options']>
+    NonNullable<ours.ChatCompletionsRequest['stream_options']>
   >,
 }
 
@@ -197,9 +206,9 @@ const wider = {
     service_tier: open,
     tool_choice: apart,
     verbosity: open,
-  } satisfies Wider<ours.ChatRequest, OpenAI.Chat.ChatCompletionCreateParams>,
+  } satisfies Wider<ours.ChatCompletionsRequest, OpenAI.Chat.ChatCompletionCreateParams>,
   message: { content: dialect, 'function_call.arguments': dialect } satisfies Wider<
-    ours.ChatMessage,
+    ours.ChatCompletionsMessage,
     OpenAI.Chat.ChatCompletionMessageParam
   >,
   part: {
@@ -209,19 +218,19 @@ const wider = {
     'prompt_cache_breakpoint.mode': open,
     type: dialect,
   } satisfies Wider<
-    Shaped<ours.ChatPart>,
+    Shaped<ours.ChatCompletionsPart>,
     OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal
   >,
   call: { 'function.arguments': dialect } satisfies Wider<
-    Shaped<ours.ChatToolCall>,
+    Shaped<ours.ChatCompletionsToolCall>,
     OpenAI.Chat.ChatCompletionMessageToolCall
   >,
   tool: { 'custom.format.grammar.syntax': open, 'custom.format.type': open } satisfies Wider<
-    Shaped<ours.ChatTool>,
+    Shaped<ours.ChatCompletionsTool>,
     OpenAI.Chat.ChatCompletionTool
   >,
   response: { created: apart, object: apart, service_tier: open, usage: apart } satisfies Wider<
-    ours.ChatResponse,
+    ours.ChatCompletionsResponse,
     OpenAI.Chat.ChatCompletion
   >,
   choice: {
@@ -231,7 +240,7 @@ const wider = {
     'message.content': dialect,
     'message.function_call.arguments': dialect,
     'message.role': open,
-  } satisfies Wider<ours.ChatChoice, OpenAI.Chat.ChatCompletion.Choice>,
+  } satisfies Wider<ours.ChatCompletionsChoice, OpenAI.Chat.ChatCompletion.Choice>,
 }
 
 describe('chat-completions and the official SDK', () =>

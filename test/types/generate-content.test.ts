@@ -6,11 +6,14 @@ import { accepts, type Beyond, read, reasonsHold, type Undeclared } from './supp
 // The SDK's types are those of a client; on the wire half of its `config` is in `generationConfig`,
 // and enums are texts.
 accepts<
-  Pick<ours.GeminiCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>,
+  Pick<ours.GenerateContentCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>,
   google.Candidate
 >()
 accepts<
-  Omit<ours.GeminiUsage, 'serviceTier' | 'promptTokensDetails' | 'candidatesTokensDetails'>,
+  Omit<
+    ours.GenerateContentUsage,
+    'serviceTier' | 'promptTokensDetails' | 'candidatesTokensDetails'
+  >,
   google.GenerateContentResponseUsageMetadata
 >()
 
@@ -139,25 +142,25 @@ const undeclared = {
     codeExecutionResult: client,
     initialPromptTokenCount: kept,
     modelStatus: kept,
-  } satisfies Undeclared<google.GenerateContentResponse, ours.GeminiResponse>,
-  candidate: {} satisfies Undeclared<google.Candidate, ours.GeminiCandidate>,
-  content: {} satisfies Undeclared<google.Content, ours.GeminiContent>,
+  } satisfies Undeclared<google.GenerateContentResponse, ours.GenerateContentResponse>,
+  candidate: {} satisfies Undeclared<google.Candidate, ours.GenerateContentCandidate>,
+  content: {} satisfies Undeclared<google.Content, ours.GenerateContentContent>,
   usage: {
     cacheTokensDetails: read,
     toolUsePromptTokensDetails: read,
     trafficType: kept,
     initialPromptTokenCount: kept,
-  } satisfies Undeclared<google.GenerateContentResponseUsageMetadata, ours.GeminiUsage>,
+  } satisfies Undeclared<google.GenerateContentResponseUsageMetadata, ours.GenerateContentUsage>,
 }
 
 /** Fields that only our schema has. */
 const beyond = {
-  response: {} satisfies Beyond<google.GenerateContentResponse, ours.GeminiResponse>,
-  candidate: {} satisfies Beyond<google.Candidate, ours.GeminiCandidate>,
-  content: {} satisfies Beyond<google.Content, ours.GeminiContent>,
+  response: {} satisfies Beyond<google.GenerateContentResponse, ours.GenerateContentResponse>,
+  candidate: {} satisfies Beyond<google.Candidate, ours.GenerateContentCandidate>,
+  content: {} satisfies Beyond<google.Content, ours.GenerateContentContent>,
   usage: { serviceTier: 'servers send it here' } satisfies Beyond<
     google.GenerateContentResponseUsageMetadata,
-    ours.GeminiUsage
+    ours.GenerateContentUsage
   >,
 }
 

@@ -57,7 +57,7 @@ test('chat-completions: a misspelled key does not compile', () => {
   const head = { id: '', created: 0, model: '' }
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   const chunk = { ...head, object: 'chat.completion.chunk' } as const
-  const body: chat.ChatBody[] = [
+  const body: chat.ChatCompletionsBody[] = [
     // @ts-expect-error
     { messages: [], max_token: 1 },
     // @ts-expect-error
@@ -78,7 +78,7 @@ test('chat-completions: a misspelled key does not compile', () => {
       ],
     },
   ]
-  const response: chat.ChatWrittenResponse[] = [
+  const response: chat.ChatCompletionsWrittenResponse[] = [
     // @ts-expect-error
     { ...head, object: 'chat.completion', choices: [], usages: usage },
     {
@@ -95,7 +95,7 @@ test('chat-completions: a misspelled key does not compile', () => {
       usage: { ...usage, prompt_token_details: {} },
     },
   ]
-  const event: chat.ChatWire['event'][] = [
+  const event: chat.ChatCompletionsWire['event'][] = [
     // @ts-expect-error
     { ...chunk, choices: [{ index: 0, delta: { contents: '' }, finish_reason: null }] },
     {
@@ -110,13 +110,15 @@ test('chat-completions: a misspelled key does not compile', () => {
     // @ts-expect-error
     '[END]',
   ]
-  // @ts-expect-error
-  const error: chat.ChatErrorBody = { error: { message: '', type: '', param: null, codes: null } }
+  const error: chat.ChatCompletionsErrorBody = {
+    // @ts-expect-error
+    error: { message: '', type: '', param: null, codes: null },
+  }
   expect([body, response, event, error].flat()).toHaveLength(14)
 })
 
 test('generate-content: a misspelled key does not compile', () => {
-  const body: gemini.GeminiBody[] = [
+  const body: gemini.GenerateContentBody[] = [
     // @ts-expect-error
     { contents: [], systemInstructions: { parts: [] } },
     // @ts-expect-error
@@ -132,7 +134,7 @@ test('generate-content: a misspelled key does not compile', () => {
     // @ts-expect-error
     { contents: [], generationConfig: { maxOutputToken: 1 } },
   ]
-  const response: gemini.GeminiWrittenResponse[] = [
+  const response: gemini.GenerateContentWrittenResponse[] = [
     // @ts-expect-error
     { candidate: [] },
     // @ts-expect-error
@@ -140,14 +142,14 @@ test('generate-content: a misspelled key does not compile', () => {
     // @ts-expect-error
     { usageMetadata: { promptTokenCounts: 1 } },
   ]
-  const event: gemini.GeminiWire['event'][] = [
+  const event: gemini.GenerateContentWire['event'][] = [
     // @ts-expect-error
     { candidates: [{ index: 0, content: { role: 'model', parts: [{ txt: '' }] } }] },
     // @ts-expect-error
     { modelVersions: '' },
   ]
   // @ts-expect-error
-  const error: gemini.GeminiErrorBody = { error: { code: 500, message: '', statuses: '' } }
+  const error: gemini.GenerateContentErrorBody = { error: { code: 500, message: '', statuses: '' } }
   expect([body, response, event, error].flat()).toHaveLength(13)
 })
 

@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { placeOfFault } from '../../kit/json/fault.ts'
 import { parseJson } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -206,7 +206,7 @@ async function translateStreamTo(
 
 const framesOf = (text: string): ShownFrame[] =>
   parseFrames(text).map(({ event, data }) => ({
-    ...defined({ event, value: parseJson(data) }),
+    ...omitUndefined({ event, value: parseJson(data) }),
     data,
   }))
 

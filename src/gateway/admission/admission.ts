@@ -1,5 +1,5 @@
 import type { Protocol } from '../../protocol.ts'
-import type { Signal } from '../../transports/stopper.ts'
+import type { Signal } from '../../transports/abort-controller.ts'
 import { GatewayError, reject, tooManyAtOnce } from '../error.ts'
 import { hookRequest, type Identity } from '../hooks.ts'
 import type { Release } from '../in-flight.ts'

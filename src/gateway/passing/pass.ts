@@ -13,7 +13,7 @@ import type { GatewayRequest, GatewayResponse } from '../request.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { type PassRoute, rejectionFor } from '../route.ts'
 import { openFirst } from '../upstream/attempts.ts'
-import type { Candidate } from '../upstream/catalog.ts'
+import type { Deployment } from '../upstream/catalog.ts'
 import type { Opened } from '../upstream/opened.ts'
 import { readWhole } from '../upstream/response.ts'
 import { likelyUseOfPassed, reserve } from '../use.ts'
@@ -126,7 +126,7 @@ function ofModel(
   { catalog }: Service,
   model: string,
   { route, identity }: { route: PassRoute; identity: Identity },
-): Candidate[] {
+): Deployment[] {
   const candidates = catalog.candidates(model, route.protocol, identity)
   if (!candidates) throw unknownModel(model)
   const able = candidates.filter(({ channel }) => passes(channel, route.path))
@@ -148,7 +148,7 @@ function anyOf(
   { config, catalog }: Service,
   { path, protocol }: PassRoute,
   identity: Identity,
-): Candidate[] {
+): Deployment[] {
   const able = config.channels.filter(
     channel => passes(channel, path) && catalog.reaches(channel, identity),
   )

@@ -1,4 +1,4 @@
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isBottomless, isObject, parseJson } from '../../kit/json/json.ts'
 import { countOf } from '../../kit/response/usage.ts'
 import { textOf } from '../../sse/bytes.ts'
@@ -58,5 +58,5 @@ function usageIn(value: unknown): Trace['usage'] {
   if (!isObject(usage)) return undefined
   const input = countOf(usage['prompt_tokens'] ?? usage['input_tokens'])
   const output = countOf(usage['completion_tokens'] ?? usage['output_tokens'])
-  return input === undefined && output === undefined ? undefined : defined({ input, output })
+  return input === undefined && output === undefined ? undefined : omitUndefined({ input, output })
 }

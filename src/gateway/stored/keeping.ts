@@ -5,7 +5,7 @@ import { createStreamReader } from '../../translate/stream-reader.ts'
 import { GatewayError, reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
-import type { Candidate } from '../upstream/catalog.ts'
+import type { Deployment } from '../upstream/catalog.ts'
 import { maxResponseBytes } from '../upstream/response.ts'
 import { keepsItself } from './recall.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
@@ -14,7 +14,7 @@ import type { Kept, ResponseStore } from './response-store.ts'
  * A complete response in the caller's protocol; without `body` only its signatures are stored.
  * `signatures`: those that the protocol has no field for.
  */
-export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
+export type Whole = { candidate: Deployment; body: unknown; signatures?: Signatures | undefined }
 
 /**
  * Stores a response before its last byte is sent, so that the next request may follow at once.
@@ -97,7 +97,7 @@ export function keepingOf(service: Service, ask: RequestContext, trace: Trace) {
         )
       } else collected.sent(chunk)
     },
-    whole: (candidate: Candidate, signatures: Signatures | undefined) =>
+    whole: (candidate: Deployment, signatures: Signatures | undefined) =>
       keep(service, ask, trace, { candidate, body: collected?.whole(), signatures }),
   }
 }

@@ -2,19 +2,19 @@ import { dotted } from '../../kit/notes/path.ts'
 import type { Protocol, StoredResponses } from '../../protocol.ts'
 import { referencesOf } from '../../translate/history.ts'
 import type { Reference, Resolvers } from '../../translate/references.ts'
-import type { Signal } from '../../transports/stopper.ts'
+import type { Signal } from '../../transports/abort-controller.ts'
 import { ChangedBody } from '../body/body.ts'
 import { GatewayError, reasonOf, reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { RequestContext, Service } from '../request-context.ts'
-import type { Candidate } from '../upstream/catalog.ts'
+import type { Deployment } from '../upstream/catalog.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
 
 /**
  * Does the candidate's provider store responses itself, and understand the caller's references to
  * them?
  */
-export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
+export function keepsItself({ channel, protocol }: Deployment, caller: Protocol): boolean {
   return protocol === caller && !channel.embedded && caller.address.stored !== undefined
 }
 
@@ -63,9 +63,9 @@ export async function recall(
           body: new ChangedBody(received.body, value => stored.inFull(value, id => items.get(id))),
         }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
-  const isWithProvider = (reference: Reference, { channel }: Candidate) =>
+  const isWithProvider = (reference: Reference, { channel }: Deployment) =>
     responses.get(reference)?.channel === channel.name
-  const knows = (candidate: Candidate) =>
+  const knows = (candidate: Deployment) =>
     references.every(reference => {
       const kept = responses.get(reference)
       if (kept?.messages) return true
@@ -88,7 +88,7 @@ export async function recall(
       protocol,
       responseStore,
     )
-  const rank = (candidate: Candidate) =>
+  const rank = (candidate: Deployment) =>
     references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1
   return {
     ...ask,

@@ -1,6 +1,6 @@
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
-import { type Signal, Stopper } from '../../transports/stopper.ts'
+import { PlainAbortController, type Signal } from '../../transports/abort-controller.ts'
 import { atEnd } from '../at-end.ts'
 import { failureKind, type GatewayError, reasonOf, reject, tooManyAtOnce } from '../error.ts'
 import { holdUntilEnd, type Release } from '../in-flight.ts'
@@ -8,7 +8,7 @@ import { wordsOf } from '../record.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import type { Counted } from './breaker.ts'
 import { call, type Target } from './call.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 import type { Failure } from './failure.ts'
 import type { Opened } from './opened.ts'
 
@@ -26,7 +26,7 @@ export type OpenCall = {
  * byte of a response.
  */
 export function openFirst(service: Service, ask: RequestContext, trace: Trace): OpenCall {
-  const controller = new Stopper()
+  const controller = new PlainAbortController()
   const { signal } = ask.request
   const stop = (reason: GatewayError) => controller.abort(reason)
   const left = () => afterLeaving(reasonOf(signal), trace, stop)
@@ -68,20 +68,20 @@ async function tryAll(
   service: Service,
   ask: RequestContext,
   trace: Trace,
-  controller: Stopper,
+  controller: PlainAbortController,
 ): Promise<Opened> {
   const { inFlight, breakers } = service
   const { signal } = controller
-  const busy: Candidate[] = []
+  const busy: Deployment[] = []
   const failures = new Failures(trace)
-  const resting: { candidate: Candidate; restMs: number }[] = []
-  let lastResort: Candidate | undefined
+  const resting: { candidate: Deployment; restMs: number }[] = []
+  let lastResort: Deployment | undefined
   const counted = { client: trace.identity?.name ?? '', failedAt: new Set<string>() }
   // A breaker only leads to another channel. Without one, the request goes to the upstream.
   const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
 
   /** Undefined: it has failed, and the next one may be tried. */
-  async function opened(candidate: Candidate, release: Release): Promise<Opened | undefined> {
+  async function opened(candidate: Deployment, release: Release): Promise<Opened | undefined> {
     let isHeld = false
     try {
       const result = await tryOne(service, ask, trace, { candidate, controller, others, counted })
@@ -104,7 +104,7 @@ async function tryAll(
     }
   }
 
-  async function openedInTurn(candidate: Candidate): Promise<Opened | undefined> {
+  async function openedInTurn(candidate: Deployment): Promise<Opened | undefined> {
     const waiting = inFlight.wait({
       name: slotOf(candidate),
       limit: candidate.channel.concurrentRequests,
@@ -119,7 +119,7 @@ async function tryAll(
   }
 
   /** Did a channel before this one get no request? */
-  const isSkipped = (candidate: Candidate) =>
+  const isSkipped = (candidate: Deployment) =>
     resting.length > 0 && resting[0]?.candidate !== candidate
 
   for (const candidate of ask.candidates) {
@@ -149,7 +149,7 @@ async function tryAll(
 }
 
 /** The open channel that would be tried again first. */
-const leastBad = (resting: readonly { candidate: Candidate; restMs: number }[]) =>
+const leastBad = (resting: readonly { candidate: Deployment; restMs: number }[]) =>
   resting.toSorted((a, b) => a.restMs - b.restMs)[0]?.candidate
 
 /**
@@ -165,7 +165,7 @@ class Failures {
     this.#trace = trace
   }
 
-  add(candidate: Candidate, rejection: GatewayError): void {
+  add(candidate: Deployment, rejection: GatewayError): void {
     const { upstreamRequestId } = this.#trace
     // Other errors, such as 401 or 404, may concern that channel only, so a later one replaces
     // them.
@@ -174,7 +174,7 @@ class Failures {
       (this.rejection.error.status < 500 && this.rejection.error.status !== 429)
     ) {
       this.rejection = rejection
-      this.#at = { candidate, ...defined({ upstreamRequestId }) }
+      this.#at = { candidate, ...omitUndefined({ upstreamRequestId }) }
     }
     delete this.#trace.upstreamRequestId
   }
@@ -185,7 +185,7 @@ class Failures {
   }
 }
 
-const slotOf = ({ channel }: Candidate) => `channel ${channel.name}`
+const slotOf = ({ channel }: Deployment) => `channel ${channel.name}`
 
 const channelIsBusy = () => tooManyAtOnce(503, 'channel')
 
@@ -193,7 +193,7 @@ const channelIsBusy = () => tooManyAtOnce(503, 'channel')
 function reportFailed(
   { log }: Service,
   { requestId }: Trace,
-  { channel, model }: Candidate,
+  { channel, model }: Deployment,
   rejection: GatewayError,
 ): void {
   const details = {

@@ -9,8 +9,8 @@ import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
+import { PlainAbortController, type Signal } from '../../transports/abort-controller.ts'
 import { replay } from '../../transports/bodies.ts'
-import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type {
   SocketMessages,
   TransportCall,
@@ -33,7 +33,7 @@ import type { Attempt } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { wordsOf } from '../record.ts'
 import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
 import type { Opened, Prepared } from './opened.ts'
@@ -43,7 +43,11 @@ import { type RefusedField, refusedField } from './refused-field.ts'
 import { beginningOf, readSome, watch } from './response.ts'
 
 /** `dropped`: fields that the candidate has refused of this request. */
-export type Target = { candidate: Candidate; controller: Stopper; dropped: RefusedField[] }
+export type Target = {
+  candidate: Deployment
+  controller: PlainAbortController
+  dropped: RefusedField[]
+}
 
 /** One attempt at one candidate. */
 export async function call(
@@ -249,7 +253,7 @@ function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>
  * A function of its own, so that its closures do not keep the request in memory: a stream may be
  * open for long.
  */
-function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
+function openedBy({ candidate, settings }: Prepared, controller: PlainAbortController): Opening {
   const { idleMs } = candidate.channel.timeouts
   return (response, kind) => ({
     candidate,
@@ -261,14 +265,14 @@ function openedBy({ candidate, settings }: Prepared, controller: Stopper): Openi
   })
 }
 
-type Way = Pick<Candidate['channel'], 'proxy'> & { socket: SocketMessages | undefined }
+type Way = Pick<Deployment['channel'], 'proxy'> & { socket: SocketMessages | undefined }
 
 class Post implements TransportCall {
   readonly method: TransportCall['method']
   readonly url: string
   readonly headers: Record<string, string>
   readonly body: Prepared['bytes']
-  readonly stop: Stopper
+  readonly stop: PlainAbortController
   readonly connectMs: number
   readonly proxy?: string
   readonly socket?: SocketMessages
@@ -303,9 +307,9 @@ class Post implements TransportCall {
  * byte of the response.
  */
 export function limitTotal(
-  { name, timeouts: { totalMs } }: Candidate['channel'],
+  { name, timeouts: { totalMs } }: Deployment['channel'],
   trace: Trace,
-  controller: Stopper,
+  controller: PlainAbortController,
 ): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
@@ -332,7 +336,7 @@ function withoutFraming(response: TransportResponse, { framing }: Protocol): Tra
 }
 
 /** The request for a candidate, with the original body except for the name of the model. */
-function passed({ config }: Service, passing: Passing, candidate: Candidate): Prepared {
+function passed({ config }: Service, passing: Passing, candidate: Deployment): Prepared {
   const { name } = candidate.protocol
   const settings = {
     context: { from: name, to: name },
@@ -416,7 +420,7 @@ function target(
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
 }
 
-type Addressed = Calling & { channel: Candidate['channel']; caller: Protocol; path: string }
+type Addressed = Calling & { channel: Deployment['channel']; caller: Protocol; path: string }
 
 /**
  * URL and headers of a call to a channel. Headers for the provider are forwarded from clients of
@@ -475,8 +479,8 @@ function withQuery(address: string, query: URLSearchParams): string {
 }
 
 /** A controller that is also aborted by the signal. */
-export function linked(signal: Signal): Stopper {
-  const controller = new Stopper()
+export function linked(signal: Signal): PlainAbortController {
+  const controller = new PlainAbortController()
   if (signal.aborted) controller.abort(signal.reason)
   else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
   return controller

@@ -1,4 +1,4 @@
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { RequestTraits } from '../../vendors/settings.ts'
@@ -8,7 +8,7 @@ import type { ChannelEntry, ModelEntry, ParsedConfig } from '../options.ts'
 import { scoreOf } from './sticky.ts'
 
 /** A channel that can serve a model. */
-export type Candidate = {
+export type Deployment = {
   channel: ChannelEntry
   entry: ModelEntry
   /** The settings of the model for this channel. */
@@ -41,7 +41,7 @@ export type Catalog = {
     caller: Protocol,
     identity: Identity,
     requested?: RoutedRequest,
-  ): Candidate[] | undefined
+  ): Deployment[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
   /** Does this channel serve a model that the group can see? */
@@ -49,7 +49,7 @@ export type Catalog = {
 }
 
 /** `isForeign`: the channel does not speak the caller's protocol. */
-type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weight: number }
+type Ranked = { candidate: Deployment; priority: number; isForeign: boolean; weight: number }
 
 /**
  * A model that the group sees. `own`: the id for its channels. `rest`: what the `*` of a pattern
@@ -131,7 +131,7 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
     { entry, own, rest }: Found,
     caller: Protocol,
     requested: RoutedRequest,
-  ): Candidate[] => {
+  ): Deployment[] => {
     const ranked = entry.channels.flatMap((link): Ranked[] => {
       const { name, model, weight, priority } = link
       const channel = channelOf.get(name)
@@ -221,5 +221,5 @@ function infoOf(
   id: string,
   { displayName, contextTokens, maxOutputTokens }: ModelEntry,
 ): ModelInfo {
-  return defined({ id, displayName, contextTokens, maxOutputTokens })
+  return omitUndefined({ id, displayName, contextTokens, maxOutputTokens })
 }

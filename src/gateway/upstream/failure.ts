@@ -7,7 +7,7 @@ import { parseFrames } from '../../sse/parse.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
 import { GatewayError, isRetryableStatus, reject, rejectionOf } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 import { redactText } from './redact.ts'
 import type { RefusedField } from './refused-field.ts'
 
@@ -44,7 +44,7 @@ function retriedWhere(status: number, headers: TransportResponse['headers']): Fa
 export function failureOf(
   text: string,
   { status: given, headers }: TransportResponse,
-  { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
+  { from, to, channel }: { from: Protocol; to: Protocol; channel: Deployment['channel'] },
 ): Failure {
   // Statuses beyond 599 are invalid, and some hosts cannot send them.
   const status = given > 599 ? 502 : given

@@ -1,6 +1,6 @@
 import { isObject } from '../../kit/json/json.ts'
 import type { Operation, ProtocolFacts } from '../../protocol.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 
 /**
  * Fields of requests that upstreams refused. Each is left out of further requests to the same
@@ -11,9 +11,9 @@ export type Learned = {
    * The fields to leave out, as the protocol of the candidate names them. `shape`: called only
    * where something is known.
    */
-  of(candidate: Candidate, shape: () => Shape): string[]
+  of(candidate: Deployment, shape: () => Shape): string[]
   /** Remembers fields without which a request of this shape has succeeded. */
-  learn(candidate: Candidate, shape: Shape, fields: readonly string[]): void
+  learn(candidate: Deployment, shape: Shape, fields: readonly string[]): void
   /** Everything that is remembered. */
   all(): LearnedField[]
   /** Forgets the fields that match, by default all. Returns how many they were. */
@@ -64,7 +64,7 @@ type Known = Omit<LearnedField, 'field' | 'secondsLeft'> & { until: Map<string, 
 
 export function createLearned(): Learned {
   const known = new Map<string, Known>()
-  const keyOf = ({ channel, protocol, model }: Candidate, shape: Shape) =>
+  const keyOf = ({ channel, protocol, model }: Deployment, shape: Shape) =>
     JSON.stringify([channel.name, protocol.name, model, shape])
 
   return {

@@ -2,13 +2,13 @@ import type { Note } from '../../canonical/note.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { Settings } from '../../translate/settings.ts'
 import type { freshIds } from '../ids.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 import type { Shape } from './learned.ts'
 import type { Watched } from './response.ts'
 
 /** The request for a candidate, ready to be sent. */
 export type Prepared = {
-  candidate: Candidate
+  candidate: Deployment
   /** The value of `bytes`, for the demo model. */
   body?: unknown
   bytes: string | Uint8Array<ArrayBuffer> | undefined

@@ -15,7 +15,7 @@ import { reasonOf } from '../error.ts'
 import { freshIds } from '../ids.ts'
 import type { RequestContext, Service } from '../request-context.ts'
 import { keepsItself } from '../stored/recall.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 import { type Shape, shapeOf } from './learned.ts'
 import type { Prepared } from './opened.ts'
 import { setsFields, withSetFields } from './set-fields.ts'
@@ -43,7 +43,7 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
 export async function prepare(
   service: Service,
   ask: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
   dropped: readonly string[] = [],
 ): Promise<Prepared> {
   const { operation, stream, body } = ask
@@ -78,7 +78,7 @@ type Sending = { upstreamStream: boolean; dropped: readonly string[] }
 function passed(
   service: Service,
   ask: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
   { upstreamStream, dropped }: Sending,
 ): Prepared | undefined {
   const { protocol, operation, body, recalled } = ask
@@ -125,7 +125,7 @@ function passed(
 async function translated(
   service: Service,
   ask: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
   { upstreamStream, dropped }: Sending,
 ): Promise<Prepared> {
   const { protocol, operation, body } = ask
@@ -203,7 +203,7 @@ async function translated(
 function withUsage(
   wire: unknown,
   { protocol }: RequestContext,
-  { protocol: to, channel }: Candidate,
+  { protocol: to, channel }: Deployment,
   asking: Asking,
 ): unknown {
   const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
@@ -214,7 +214,7 @@ function withUsage(
 function requestSettings(
   { responseStore, config: { defaults } }: Service,
   ask: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
 ): Parameters<typeof translateRequest>[4] {
   const { protocol, operation, body, model, recalled } = ask
   const { protocol: to, entry, channel } = candidate
@@ -259,7 +259,7 @@ const isOfForeignAgent = (
 /** Does the vendor want anything in the body to be different? A long body is parsed for that. */
 function isDemanding(
   { operation, body }: RequestContext,
-  { protocol, channel, entry, model }: Candidate,
+  { protocol, channel, entry, model }: Deployment,
 ): boolean {
   const { options } = vendorRules(channel, protocol, model)
   if (
@@ -284,7 +284,7 @@ function isDemanding(
 function refusedBy(
   { learned }: Service,
   { operation }: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
   { body, dropped }: { body: unknown; dropped: readonly string[] },
 ): { unsupported: string[]; shape: () => Shape } {
   const { unsupported } = vendorRules(candidate.channel, candidate.protocol, candidate.model)
@@ -310,7 +310,7 @@ type Asking = ReturnType<StreamUsage['ask']> | undefined
  */
 function askingUsage(
   body: unknown,
-  { channel, entry, protocol: { streamUsage } }: Candidate,
+  { channel, entry, protocol: { streamUsage } }: Deployment,
   { isStream, unsupported }: { isStream: boolean; unsupported: readonly string[] },
 ): Asking {
   if (!isStream || !channel.streamUsage || streamUsage?.isRequested(body) !== false)
@@ -325,7 +325,7 @@ function askingUsage(
  */
 function edited(
   { body: { bytes, outline, members }, model }: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
   asking: Asking,
 ): Uint8Array<ArrayBuffer> | undefined {
   if (!bytes || !isObject(outline) || (asking && !asking.added)) return undefined
@@ -345,7 +345,7 @@ function edited(
 function responseSettings(
   { config: { defaults }, responseStore, isRepeated }: Service,
   ask: RequestContext,
-  candidate: Candidate,
+  candidate: Deployment,
   { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
 ): Prepared['settings'] {
   const settings: Prepared['settings'] = {
@@ -376,7 +376,7 @@ const groupOf = (
   options: object | false | undefined,
 ): object | undefined => (options ? { [optionsKey]: options } : undefined)
 
-const keepsHere = ({ recalled, protocol }: RequestContext, candidate: Candidate): boolean =>
+const keepsHere = ({ recalled, protocol }: RequestContext, candidate: Deployment): boolean =>
   recalled?.keeps === true && !keepsItself(candidate, protocol)
 
 /**

@@ -2,7 +2,7 @@ import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/js
 import type { Protocol } from '../../protocol.ts'
 import { encoded, join, textOf } from '../../sse/bytes.ts'
 import { createTextReader } from '../../sse/text.ts'
-import type { Stopper } from '../../transports/stopper.ts'
+import type { PlainAbortController } from '../../transports/abort-controller.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
 import { brokenOff, reject } from '../error.ts'
 
@@ -30,7 +30,7 @@ export type Watched = {
 export function watch(
   body: TransportResponse['body'],
   idleMs: number | (() => number),
-  controller: Stopper,
+  controller: PlainAbortController,
 ): AsyncIterableIterator<Uint8Array | string, undefined> {
   const chunks = body[Symbol.asyncIterator]()
   const silence = () => controller.abort(reject(504, 'timeout', 'the upstream stopped sending'))

@@ -3,14 +3,14 @@ import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { pointer } from '../../kit/notes/path.ts'
 import type { RequestContext } from '../request-context.ts'
-import type { Candidate } from './catalog.ts'
+import type { Deployment } from './catalog.ts'
 
-type Fields = NonNullable<Candidate['channel']['set']>
+type Fields = NonNullable<Deployment['channel']['set']>
 
 /** Does the configuration set fields of this request? Only of one for a response. */
 export const setsFields = (
   { operation }: Pick<RequestContext, 'operation'>,
-  { channel, entry, link }: Candidate,
+  { channel, entry, link }: Deployment,
 ): boolean =>
   operation === 'generate' &&
   (channel.set ??
@@ -27,7 +27,7 @@ export const setsFields = (
  */
 export function withSetFields(
   wire: unknown,
-  { channel, entry, link }: Candidate,
+  { channel, entry, link }: Deployment,
 ): { body: unknown; notes: Note[] } {
   const forced = { ...channel.set, ...entry.set, ...link.set }
   const replaced = Object.keys(forced).filter(field =>

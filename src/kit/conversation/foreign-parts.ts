@@ -1,5 +1,5 @@
 import type { MediaPart, MediaSource, Place, TextPart } from '../../canonical/message.ts'
-import { defined } from '../fields/defined.ts'
+import { omitUndefined } from '../fields/omit.ts'
 import { type JsonObject, without } from '../json/json.ts'
 import { parseDataUrl, sniff } from '../media/data-url.ts'
 import { typeOfFile } from '../media/file-types.ts'
@@ -30,7 +30,13 @@ export function foreignPart(raw: JsonObject, at: Place, issuer: string): Foreign
     ...(!isImage && typeof filename === 'string' ? ['filename'] : []),
   ]
   const part: MediaPart = isImage
-    ? { type: 'media', kind: 'image', source: source.known, ...defined({ detail: known }), at }
+    ? {
+        type: 'media',
+        kind: 'image',
+        source: source.known,
+        ...omitUndefined({ detail: known }),
+        at,
+      }
     : {
         type: 'media',
         kind: 'document',

@@ -34,7 +34,7 @@ type IsOpen<T> = T extends { type: infer Type }
  */
 export const asRead = <T>(raw: unknown): T => raw as T
 
-/** For values that are still to be passed through `defined`. */
+/** For values that are still to be passed through `omitUndefined`. */
 export type Undefinable<T> = {
   [Key in keyof T]: object extends Pick<T, Key> ? T[Key] | undefined : T[Key]
 }

@@ -1,5 +1,5 @@
 import type { ReasoningSegment, Signature } from '../../canonical/message.ts'
-import { defined } from '../fields/defined.ts'
+import { omitUndefined } from '../fields/omit.ts'
 import { isObject } from '../json/json.ts'
 import { refuseTooDeep } from '../json/wrong-input.ts'
 import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../media/base64.ts'
@@ -33,7 +33,7 @@ export function wrapSignature({ signature, id, lengths, kinds, attach }: Envelop
     prefix +
     toBase64Url(
       JSON.stringify(
-        defined({
+        omitUndefined({
           i: issuer,
           m: model,
           f: form,
@@ -62,13 +62,13 @@ export function unwrapSignature(given: string): Envelope | undefined {
     if (!isObject(wire)) return undefined
     const { i: issuer, m: model, f: form, id, s: lengths, k: kinds, a: attach, v: value } = wire
     if (typeof issuer !== 'string' || typeof value !== 'string') return undefined
-    const signature = defined({
+    const signature = omitUndefined({
       value,
       issuer,
       model: asString(model),
       form: asString(form) as Signature['form'],
     })
-    return defined({
+    return omitUndefined({
       signature,
       id: asString(id),
       lengths: Array.isArray(lengths) ? lengths.filter(n => typeof n === 'number') : undefined,

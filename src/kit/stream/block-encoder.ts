@@ -17,7 +17,7 @@ import {
 } from '../conversation/phases.ts'
 import { isOtherSpeaker } from '../conversation/speaker.ts'
 import { endedEarly } from '../errors/failed-response.ts'
-import { defined } from '../fields/defined.ts'
+import { omitUndefined } from '../fields/omit.ts'
 import { isLimit, isWholeInput } from '../tools/cut-calls.ts'
 import { type BlockState, type BlockWire, createBlockWriter, isDone } from './block-writer.ts'
 import { isCall, isWhole } from './blocks.ts'
@@ -143,7 +143,7 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
     report.ext(ext, at)
     wire.noteMessage?.(state, event)
     report.onceEach('message.envelope', at, { itemId: id })
-    state.messages[message] = defined({ role, at, phase: phase ?? undefined })
+    state.messages[message] = omitUndefined({ role, at, phase: phase ?? undefined })
   }
 
   function noteSpeaker(state: State, { message, head }: PartStart): void {
@@ -262,7 +262,7 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
         case 'update': {
           const { type: _, serviceTier: __, promptBlocked, completedAt, ext, ...rest } = event
           const report = reportOf(state)
-          report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+          report.rest({ ...rest, ...omitUndefined({ completedAt }) }, undefined)
           report.ext(ext, '')
           wire.update(state, event)
           if (promptBlocked) state.promptBlocked = promptBlocked

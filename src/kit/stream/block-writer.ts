@@ -1,7 +1,7 @@
 import type { Delta, PlacedSignature } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
 import type { Citation, ExtMap, Part, Place, Signature, TextPart } from '../../canonical/message.ts'
-import { defined } from '../fields/defined.ts'
+import { omitUndefined } from '../fields/omit.ts'
 import { parseObject, startJson } from '../json/json.ts'
 import type { Report } from '../notes/report.ts'
 import type { commonNotes, sharedNotes } from '../notes/shared.ts'
@@ -91,7 +91,7 @@ export type BlockWire<State extends BlockState, Emit, Written, WireDelta> = {
   redacted(state: State, signature: Signature, block: Block): Written
   carrier(placed: PlacedSignature, attach?: string): Written
   phase(phase: NonNullable<TextPart['phase']>): Written
-  callId(id: string, at: Place | undefined): string
+  openCallId(id: string, at: Place | undefined): string
   /** Ends the stream with an error, because a client would take these arguments for none. */
   fail(state: State, what: string, emit: Emit): void
 }
@@ -264,7 +264,7 @@ export function createBlockWriter<State extends BlockState, Emit, Written, WireD
   function closeText(state: State, block: Block, emit: Emit): void {
     const { head, signature, index, text } = block
     if (head.type === 'refusal') {
-      state.seen.refusal ??= { text, ...defined({ at: head.at }) }
+      state.seen.refusal ??= { text, ...omitUndefined({ at: head.at }) }
       if (text) reportOf(state).add('refusal.as-text', head.at)
     }
     if (head.type === 'media') {
@@ -361,7 +361,8 @@ export function createBlockWriter<State extends BlockState, Emit, Written, WireD
         !open && delta.kind === 'signature' && Object.hasOwn(closed, key) ? closed[key] : undefined
       if (!late || delta.kind !== 'signature') return
       const { head, nth } = late
-      const attach = head.type === 'tool-call' ? `c:${wire.callId(head.id, head.at)}` : `r${nth}`
+      const attach =
+        head.type === 'tool-call' ? `c:${wire.openCallId(head.id, head.at)}` : `r${nth}`
       wire.writeWhole(state, wire.carrier(delta, attach), emit, head.at)
     },
 

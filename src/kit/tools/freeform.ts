@@ -1,5 +1,5 @@
 import type { FreeformTool, FunctionTool } from '../../canonical/tool.ts'
-import { defined } from '../fields/defined.ts'
+import { omitUndefined } from '../fields/omit.ts'
 import { parseObject } from '../json/json.ts'
 
 /**
@@ -20,7 +20,7 @@ export function wrapFreeform({
     format?.type === 'grammar'
       ? ` Must match this ${format.syntax} grammar:\n${format.definition}`
       : ''
-  return defined({
+  return omitUndefined({
     ...node,
     type: 'function' as const,
     name,

@@ -1,5 +1,5 @@
 import { modelList } from '../../kit/errors/serializers.generated.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
 
@@ -13,7 +13,7 @@ const passedOn = [
 ] as const
 
 function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
-  return defined({
+  return omitUndefined({
     id,
     object: 'model',
     created: createdAt ?? 0,

@@ -6,16 +6,16 @@ import { bodyOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
-import { defined, some, someOf } from '../../kit/fields/defined.ts'
+import { omitNullishOrNone, omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
-import { type ChatReport, createChatReport } from './notes.ts'
+import { type ChatCompletionsReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownOf, protocolName } from './own.ts'
-import type { ChatErrorBody } from './schema.ts'
+import type { ChatCompletionsErrorBody } from './schema.ts'
 import { plainCodes } from './vocabulary.ts'
 
 /** The longest error message, in UTF-16 units; longer ones are cut. */
@@ -47,7 +47,7 @@ export function decodeError(
   const error = decodeErrorBody(body, status)
   const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id')
   const retryAfterMs = retryHint(headers, options.now)
-  return { value: { ...error, ...defined({ requestId, retryAfterMs }) }, notes: [] }
+  return { value: { ...error, ...omitUndefined({ requestId, retryAfterMs }) }, notes: [] }
 }
 
 /**
@@ -59,13 +59,14 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(parsed, outer ?? parsed.status)
   const { message, type, code, param, at } = parsed
-  const notImplied = defined({
+  const notImplied = omitUndefined({
     type: type === undefined || impliesKind(type, kind) ? undefined : type,
     code: outer === undefined || outer === parsed.status ? undefined : parsed.numeric,
   })
   const details =
-    some({ ...(isObject(parsed.details) ? parsed.details : {}), ...notImplied }) ?? parsed.details
-  const error: CanonicalError = defined({
+    omitUndefinedOrNone({ ...(isObject(parsed.details) ? parsed.details : {}), ...notImplied }) ??
+    parsed.details
+  const error: CanonicalError = omitUndefined({
     status: outer ?? parsed.status ?? statusOfKind[kind],
     kind,
     message: message || noReason,
@@ -77,7 +78,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     raw: body,
     at,
   })
-  return keep(error, someOf(parsed.fields ?? {}))
+  return keep(error, omitNullishOrNone(parsed.fields ?? {}))
 }
 
 function kindOf({ type, code, message }: ReadError, status: number | undefined): ErrorKind {
@@ -174,7 +175,7 @@ function readError(error: JsonObject): ReadError {
     param: typeof param === 'string' || param === null ? param : undefined,
     status: isStatus ? numeric : undefined,
     numeric: isStatus && code === numeric ? numeric : undefined,
-    details: some({ ...others, ...unread }),
+    details: omitUndefinedOrNone({ ...others, ...unread }),
   }
 }
 
@@ -206,7 +207,7 @@ export function isErrorBody(body: unknown): body is JsonObject {
 export function encodeError(
   value: CanonicalError,
   options: Options = {},
-): Encoded<WireError<ChatErrorBody>> {
+): Encoded<WireError<ChatCompletionsErrorBody>> {
   const report = createChatReport(options.fieldNames)
   const status = statusOf(value)
   if (value.status !== status && value.status >= 400) report.add('error.status', '', 'status')
@@ -240,9 +241,9 @@ const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
 /** Only the body, as in a response or in an event of a stream. */
 export function encodeErrorBody(
   value: CanonicalError,
-  report: ChatReport,
+  report: ChatCompletionsReport,
   { errorDetails }: Pick<Options, 'errorDetails'> = {},
-): ChatErrorBody {
+): ChatCompletionsErrorBody {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
   if (
     protocol === protocolName &&
@@ -258,14 +259,14 @@ export function encodeErrorBody(
       ? (code ?? words.code)
       : (words.code ?? signatureErrorCode(message))
   const source =
-    ours || errorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
+    ours || errorDetails !== 'write' ? undefined : omitUndefined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)
   if (others !== undefined && !ours && !source)
     report.addKeys('error.details', at, 'details', others)
   if (!source && typeof code === 'string' && code !== shown)
     report.add('field.unsupported', at, 'code')
-  const known: ChatErrorBody['error'] = {
+  const known: ChatCompletionsErrorBody['error'] = {
     message,
     type: (ours ? type : undefined) ?? words.type,
     param: param ?? null,
@@ -287,9 +288,9 @@ export function encodeErrorBody(
  */
 export function encodeBareError(
   value: CanonicalError,
-  report: ChatReport,
+  report: ChatCompletionsReport,
   options: Pick<Options, 'errorDetails'> = {},
-): ChatErrorBody {
+): ChatCompletionsErrorBody {
   if (value.requestId !== undefined)
     report.add('field.unsupported', value.at ?? '/error', 'requestId')
   const body = encodeErrorBody(value, report, options)

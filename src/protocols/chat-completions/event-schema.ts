@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { anything, count, number, string, text } from '../../kit/schema/wire.ts'
-import { ChatAssistantMessage } from './schema.ts'
+import { ChatCompletionsAssistantMessage } from './schema.ts'
 
 // Only for users of the schemas: the decoder checks each chunk by hand, because it reports or
 // repairs what these schemas refuse.
@@ -9,7 +9,7 @@ import { ChatAssistantMessage } from './schema.ts'
  * The body of an error response, and the last event of a failed stream. Some servers send only a
  * text.
  */
-export const ChatErrorResponse = z.looseObject({
+export const ChatCompletionsErrorResponse = z.looseObject({
   error: z.union([
     z.looseObject({
       message: string,
@@ -20,7 +20,7 @@ export const ChatErrorResponse = z.looseObject({
     string,
   ]),
 })
-export type ChatErrorResponse = z.infer<typeof ChatErrorResponse>
+export type ChatCompletionsErrorResponse = z.infer<typeof ChatCompletionsErrorResponse>
 
 /** The first delta of a call has its name. Later ones have only further arguments. */
 const callDelta = z.looseObject({
@@ -32,7 +32,7 @@ const callDelta = z.looseObject({
 })
 
 const delta = z.looseObject({
-  ...ChatAssistantMessage.shape,
+  ...ChatCompletionsAssistantMessage.shape,
   role: text,
   tool_calls: z.nullish(z.array(callDelta)),
   function_call: z.nullish(z.looseObject({ name: text, arguments: anything })),
@@ -41,7 +41,7 @@ const delta = z.looseObject({
 const usage = z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
 
 /** A chunk: the data of an event that is neither an error nor the end. */
-export const ChatChunk = z.looseObject({
+export const ChatCompletionsChunk = z.looseObject({
   id: text,
   object: anything,
   created: anything,
@@ -57,8 +57,12 @@ export const ChatChunk = z.looseObject({
   usage: z.nullish(usage),
   service_tier: text,
 })
-export type ChatChunk = z.infer<typeof ChatChunk>
+export type ChatCompletionsChunk = z.infer<typeof ChatCompletionsChunk>
 
 /** The data of one event of a stream: a chunk, an error, or the text that ends the stream. */
-export const ChatStreamEvent = z.union([ChatErrorResponse, ChatChunk, z.literal('[DONE]')])
-export type ChatStreamEvent = z.infer<typeof ChatStreamEvent>
+export const ChatCompletionsStreamEvent = z.union([
+  ChatCompletionsErrorResponse,
+  ChatCompletionsChunk,
+  z.literal('[DONE]'),
+])
+export type ChatCompletionsStreamEvent = z.infer<typeof ChatCompletionsStreamEvent>

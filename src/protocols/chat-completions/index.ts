@@ -9,14 +9,14 @@ import { notes } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import { outcome } from './response/response.ts'
-import type { ChatWire } from './schema.ts'
+import type { ChatCompletionsWire } from './schema.ts'
 import { streamUsage } from './stream/usage.ts'
 import { chatCompletions as upstream } from './upstream.ts'
 
 export type { ChatCompletionsOptions } from './options.ts'
 
 /** The protocol of `POST /v1/chat/completions`, which many servers have copied. */
-export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> & {
+export const chatCompletions: Protocol<ChatCompletionsOptions, ChatCompletionsWire> & {
   readonly name: typeof protocolName
 } = {
   ...client,
@@ -33,7 +33,10 @@ export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> & {
     reading: signatureOf => ({ storedSignatures: signatureOf }),
     writing: { signatures: 'store' },
   },
-  ...keepingSource<ChatCompletionsOptions, ChatWire>(protocolName, { ...client, ...upstream }),
+  ...keepingSource<ChatCompletionsOptions, ChatCompletionsWire>(protocolName, {
+    ...client,
+    ...upstream,
+  }),
   outcome,
   errorJson: nestedError,
 }

@@ -250,8 +250,8 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'logprobs.unattached': 'Nothing to do.',
 }
 
-export type ChatReport = Report<typeof notes & typeof commonNotes>
+export type ChatCompletionsReport = Report<typeof notes & typeof commonNotes>
 
-export function createChatReport(fieldNames?: FieldNames, into?: Note[]): ChatReport {
+export function createChatReport(fieldNames?: FieldNames, into?: Note[]): ChatCompletionsReport {
   return createReport(protocolName, notes, fieldNames, into)
 }

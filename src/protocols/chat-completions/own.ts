@@ -1,5 +1,5 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { createOwn } from '../../kit/fields/own.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 
@@ -16,7 +16,7 @@ export const { keep, ownOf } = createOwn(protocolName)
 export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = ownOf(ext)
   // Only keys without a value are left out, which are optional ones.
-  return fields ? withUnknown<T>(known, fields) : (defined(known) as T)
+  return fields ? withUnknown<T>(known, fields) : (omitUndefined(known) as T)
 }
 
 /**

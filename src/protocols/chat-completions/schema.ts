@@ -22,68 +22,75 @@ import type { Written } from '../../kit/schema/written.ts'
 
 const breakpoint = z.nullish(z.looseObject({ mode: text, ttl: text }))
 
-export const ChatTextPart = z.looseObject({
+export const ChatCompletionsTextPart = z.looseObject({
   type: z.literal('text'),
   text: string,
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatTextPart = z.infer<typeof ChatTextPart>
+export type ChatCompletionsTextPart = z.infer<typeof ChatCompletionsTextPart>
 
-export const ChatImagePart = z.looseObject({
+export const ChatCompletionsImagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.union([z.looseObject({ url: string, detail: text }), string]),
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatImagePart = z.infer<typeof ChatImagePart>
+export type ChatCompletionsImagePart = z.infer<typeof ChatCompletionsImagePart>
 
-export const ChatAudioPart = z.looseObject({
+export const ChatCompletionsAudioPart = z.looseObject({
   type: z.literal('input_audio'),
   input_audio: z.looseObject({ data: string, format: string }),
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatAudioPart = z.infer<typeof ChatAudioPart>
+export type ChatCompletionsAudioPart = z.infer<typeof ChatCompletionsAudioPart>
 
-export const ChatFilePart = z.looseObject({
+export const ChatCompletionsFilePart = z.looseObject({
   type: z.literal('file'),
   file: z.looseObject({ file_data: text, file_id: text, filename: text }),
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatFilePart = z.infer<typeof ChatFilePart>
+export type ChatCompletionsFilePart = z.infer<typeof ChatCompletionsFilePart>
 
-export const ChatRefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: string })
-export type ChatRefusalPart = z.infer<typeof ChatRefusalPart>
+export const ChatCompletionsRefusalPart = z.looseObject({
+  type: z.literal('refusal'),
+  refusal: string,
+})
+export type ChatCompletionsRefusalPart = z.infer<typeof ChatCompletionsRefusalPart>
 
 /** Some servers put reasoning into the content. */
-export const ChatThinkingPart = z.looseObject({
+export const ChatCompletionsThinkingPart = z.looseObject({
   type: z.literal('thinking'),
   thinking: z.union([z.array(z.looseObject({ type: string, text: text })), string]),
   signature: text,
 })
-export type ChatThinkingPart = z.infer<typeof ChatThinkingPart>
+export type ChatCompletionsThinkingPart = z.infer<typeof ChatCompletionsThinkingPart>
 
-export const ChatPart = open([
-  ChatTextPart,
-  ChatImagePart,
-  ChatAudioPart,
-  ChatFilePart,
-  ChatRefusalPart,
-  ChatThinkingPart,
+export const ChatCompletionsPart = open([
+  ChatCompletionsTextPart,
+  ChatCompletionsImagePart,
+  ChatCompletionsAudioPart,
+  ChatCompletionsFilePart,
+  ChatCompletionsRefusalPart,
+  ChatCompletionsThinkingPart,
 ])
-export type ChatPart = z.infer<typeof ChatPart>
+export type ChatCompletionsPart = z.infer<typeof ChatCompletionsPart>
 
-const content = z.nullish(z.union([z.array(ChatPart), string]))
+const content = z.nullish(z.union([z.array(ChatCompletionsPart), string]))
 
 /** `arguments` should be text; some servers send an object, or nothing. */
-export const ChatFunctionCall = z.looseObject({ name: string, arguments: anything })
-export type ChatFunctionCall = z.infer<typeof ChatFunctionCall>
+export const ChatCompletionsFunctionCall = z.looseObject({ name: string, arguments: anything })
+export type ChatCompletionsFunctionCall = z.infer<typeof ChatCompletionsFunctionCall>
 
-export const ChatToolCall = z.union([
+export const ChatCompletionsToolCall = z.union([
   z.looseObject({
     id: text,
     type: string.check(others(type => type !== 'function' && type !== 'custom')),
   }),
   z.discriminatedUnion('type', [
-    z.looseObject({ id: text, type: z.nullish(z.literal('function')), function: ChatFunctionCall }),
+    z.looseObject({
+      id: text,
+      type: z.nullish(z.literal('function')),
+      function: ChatCompletionsFunctionCall,
+    }),
     z.looseObject({
       id: text,
       type: z.literal('custom'),
@@ -91,41 +98,41 @@ export const ChatToolCall = z.union([
     }),
   ]),
 ])
-export type ChatToolCall = z.infer<typeof ChatToolCall>
+export type ChatCompletionsToolCall = z.infer<typeof ChatCompletionsToolCall>
 
 /** In requests and in responses. */
-export const ChatAssistantMessage = z.looseObject({
+export const ChatCompletionsAssistantMessage = z.looseObject({
   role: z.literal('assistant'),
   content,
   name: text,
   refusal: text,
   audio: z.nullish(z.looseObject({ id: text, data: text, transcript: text, expires_at: count })),
-  tool_calls: z.nullish(z.array(ChatToolCall)),
-  function_call: z.nullish(ChatFunctionCall),
+  tool_calls: z.nullish(z.array(ChatCompletionsToolCall)),
+  function_call: z.nullish(ChatCompletionsFunctionCall),
   annotations: z.nullish(z.array(unknown)),
 })
-export type ChatAssistantMessage = z.infer<typeof ChatAssistantMessage>
+export type ChatCompletionsAssistantMessage = z.infer<typeof ChatCompletionsAssistantMessage>
 
 /** A message of a request, of any role. */
-export const ChatMessage = z.discriminatedUnion('role', [
+export const ChatCompletionsMessage = z.discriminatedUnion('role', [
   z.looseObject({ role: z.literal('developer'), content, name: text }),
   z.looseObject({ role: z.literal('system'), content, name: text }),
   z.looseObject({ role: z.literal('user'), content, name: text }),
-  ChatAssistantMessage,
+  ChatCompletionsAssistantMessage,
   z.looseObject({ role: z.literal('tool'), content, tool_call_id: text }),
   z.looseObject({ role: z.literal('function'), content, name: string }),
 ])
-export type ChatMessage = z.infer<typeof ChatMessage>
+export type ChatCompletionsMessage = z.infer<typeof ChatCompletionsMessage>
 
-export const ChatFunction = z.looseObject({
+export const ChatCompletionsFunction = z.looseObject({
   name: string,
   description: text,
   parameters: anyObject,
   strict: flag,
 })
-export type ChatFunction = z.infer<typeof ChatFunction>
+export type ChatCompletionsFunction = z.infer<typeof ChatCompletionsFunction>
 
-export const ChatCustomTool = z.looseObject({
+export const ChatCompletionsCustomTool = z.looseObject({
   name: string,
   description: text,
   format: z.nullish(
@@ -138,16 +145,16 @@ export const ChatCustomTool = z.looseObject({
     ]),
   ),
 })
-export type ChatCustomTool = z.infer<typeof ChatCustomTool>
+export type ChatCompletionsCustomTool = z.infer<typeof ChatCompletionsCustomTool>
 
 /** A function, a custom tool, or one of another type. */
-export const ChatTool = open([
-  z.looseObject({ type: z.nullish(z.literal('function')), function: ChatFunction }),
-  z.looseObject({ type: z.literal('custom'), custom: ChatCustomTool }),
+export const ChatCompletionsTool = open([
+  z.looseObject({ type: z.nullish(z.literal('function')), function: ChatCompletionsFunction }),
+  z.looseObject({ type: z.literal('custom'), custom: ChatCompletionsCustomTool }),
 ])
-export type ChatTool = z.infer<typeof ChatTool>
+export type ChatCompletionsTool = z.infer<typeof ChatCompletionsTool>
 
-export const ChatResponseFormat = open([
+export const ChatCompletionsResponseFormat = open([
   z.looseObject({ type: z.literal('text') }),
   z.looseObject({ type: z.literal('json_object') }),
   z.looseObject({
@@ -155,17 +162,17 @@ export const ChatResponseFormat = open([
     json_schema: z.looseObject({ name: text, description: text, schema: anyObject, strict: flag }),
   }),
 ])
-export type ChatResponseFormat = z.infer<typeof ChatResponseFormat>
+export type ChatCompletionsResponseFormat = z.infer<typeof ChatCompletionsResponseFormat>
 
 /** Body of POST /v1/chat/completions. */
-export const ChatRequest = z.looseObject({
+export const ChatCompletionsRequest = z.looseObject({
   model: text,
-  messages: z.array(ChatMessage),
+  messages: z.array(ChatCompletionsMessage),
   audio: anything,
   frequency_penalty: count,
   presence_penalty: count,
   function_call: anything,
-  functions: z.nullish(z.array(ChatFunction)),
+  functions: z.nullish(z.array(ChatCompletionsFunction)),
   logit_bias: z.nullish(z.record(string, number)),
   logprobs: flag,
   top_logprobs: whole,
@@ -177,7 +184,7 @@ export const ChatRequest = z.looseObject({
   n: whole,
   parallel_tool_calls: flag,
   prediction: z.nullish(
-    z.looseObject({ type: text, content: z.union([z.array(ChatPart), string]) }),
+    z.looseObject({ type: text, content: z.union([z.array(ChatCompletionsPart), string]) }),
   ),
   prompt_cache_key: text,
   prompt_cache_options: z.nullish(z.looseObject({ mode: text, ttl: text })),
@@ -194,7 +201,7 @@ export const ChatRequest = z.looseObject({
   thinking: z.optional(z.union([z.looseObject({ type: text, budget_tokens: count }), unknown])),
   enable_thinking: z.optional(z.union([boolean, unknown])),
   thinking_budget: z.optional(z.union([number, unknown])),
-  response_format: z.nullish(ChatResponseFormat),
+  response_format: z.nullish(ChatCompletionsResponseFormat),
   safety_identifier: text,
   seed: whole,
   service_tier: text,
@@ -208,35 +215,35 @@ export const ChatRequest = z.looseObject({
   min_p: count,
   repetition_penalty: count,
   tool_choice: anything,
-  tools: z.nullish(z.array(ChatTool)),
+  tools: z.nullish(z.array(ChatCompletionsTool)),
   user: text,
   verbosity: text,
   web_search_options: anyObject,
 })
-export type ChatRequest = z.infer<typeof ChatRequest>
+export type ChatCompletionsRequest = z.infer<typeof ChatCompletionsRequest>
 
-export const ChatChoice = z.looseObject({
+export const ChatCompletionsChoice = z.looseObject({
   index: count,
-  message: z.nullish(z.looseObject({ ...ChatAssistantMessage.shape, role: text })),
+  message: z.nullish(z.looseObject({ ...ChatCompletionsAssistantMessage.shape, role: text })),
   finish_reason: text,
   logprobs: anything,
 })
-export type ChatChoice = z.infer<typeof ChatChoice>
+export type ChatCompletionsChoice = z.infer<typeof ChatCompletionsChoice>
 
 /**
  * A response that is not streamed. Fields that only describe it are checked leniently, because
  * servers of this protocol differ most here.
  */
-export const ChatResponse = z.looseObject({
+export const ChatCompletionsResponse = z.looseObject({
   id: text,
   object: anything,
   created: anything,
   model: text,
-  choices: z.nullable(z.array(ChatChoice)),
+  choices: z.nullable(z.array(ChatCompletionsChoice)),
   usage: anything,
   service_tier: text,
 })
-export type ChatResponse = z.infer<typeof ChatResponse>
+export type ChatCompletionsResponse = z.infer<typeof ChatCompletionsResponse>
 
 // ---- what is written
 
@@ -244,29 +251,35 @@ export type ChatResponse = z.infer<typeof ChatResponse>
  * Cache marks: the field of this protocol, and the one that some servers take from the messages
  * protocol.
  */
-export type ChatControlMark = { cache_control?: { type: string; ttl?: string } }
-export type ChatMark = ChatControlMark & {
+export type ChatCompletionsControlMark = { cache_control?: { type: string; ttl?: string } }
+export type ChatCompletionsMark = ChatCompletionsControlMark & {
   prompt_cache_breakpoint?: { mode?: string; ttl?: string }
 }
 
-export type ChatBlock = (
-  | Written<ChatPart>
+export type ChatCompletionsBlock = (
+  | Written<ChatCompletionsPart>
   | { type: 'input_image'; file_id: string; detail?: string | undefined }
 ) &
-  ChatMark
-export type ChatBlockOf<Type extends ChatBlock['type']> = Extract<ChatBlock, { type: Type }>
+  ChatCompletionsMark
+export type ChatCompletionsBlockOf<Type extends ChatCompletionsBlock['type']> = Extract<
+  ChatCompletionsBlock,
+  { type: Type }
+>
 
 /** Where servers and clients keep the signature of a call or text. */
-export type ChatSignatureFields = { extra_content?: unknown; provider_specific_fields?: unknown }
+export type ChatCompletionsSignatureFields = {
+  extra_content?: unknown
+  provider_specific_fields?: unknown
+}
 
-export type ChatCalled = { name: string; arguments: string }
-export type ChatWrittenCall = ChatSignatureFields &
+export type ChatCompletionsCalled = { name: string; arguments: string }
+export type ChatCompletionsWrittenCall = ChatCompletionsSignatureFields &
   (
-    | { id: string; type: 'function'; function: ChatCalled }
+    | { id: string; type: 'function'; function: ChatCompletionsCalled }
     | { id: string; type: 'custom'; custom: { name: string; input: string } }
   )
 
-export type ChatAnnotation = {
+export type ChatCompletionsAnnotation = {
   type: 'url_citation'
   url_citation: {
     start_index: number
@@ -276,7 +289,7 @@ export type ChatAnnotation = {
     content?: string | undefined
   }
 }
-export type ChatAudio = {
+export type ChatCompletionsAudio = {
   id?: string | undefined
   data?: string | undefined
   transcript?: string | undefined
@@ -284,7 +297,7 @@ export type ChatAudio = {
 }
 
 /** An entry of `reasoning_details`. */
-export type ChatDetail = (
+export type ChatCompletionsDetail = (
   | { type: 'reasoning.text'; text: string; signature?: string }
   | { type: 'reasoning.summary'; summary: string }
   | { type: 'reasoning.encrypted'; data: string }
@@ -294,10 +307,10 @@ export type ChatDetail = (
   index: number
 }
 /** Entries of the lists that a proxy keeps reasoning in. */
-export type ChatProxyBlock =
+export type ChatCompletionsProxyBlock =
   | { type: 'thinking'; thinking: string; signature: string }
   | { type: 'redacted_thinking'; data: string }
-export type ChatProxyItem = {
+export type ChatCompletionsProxyItem = {
   id?: string
   type: 'reasoning'
   encrypted_content: string
@@ -305,66 +318,69 @@ export type ChatProxyItem = {
 }
 
 /** Fields of an assistant message that servers of this protocol have for reasoning. */
-export type ChatCarriers = ChatSignatureFields & {
+export type ChatCompletionsCarriers = ChatCompletionsSignatureFields & {
   reasoning_content?: string
   reasoning?: string
-  reasoning_details?: ChatDetail[]
-  thinking_blocks?: ChatProxyBlock[]
-  reasoning_items?: ChatProxyItem[]
+  reasoning_details?: ChatCompletionsDetail[]
+  thinking_blocks?: ChatCompletionsProxyBlock[]
+  reasoning_items?: ChatCompletionsProxyItem[]
 }
 
-export type ChatContent = string | ChatBlock[] | null | undefined
+export type ChatCompletionsContent = string | ChatCompletionsBlock[] | null | undefined
 
-export type ChatWrittenAssistant = ChatCarriers &
-  ChatControlMark & {
+export type ChatCompletionsWrittenAssistant = ChatCompletionsCarriers &
+  ChatCompletionsControlMark & {
     role: 'assistant'
-    content?: ChatContent
+    content?: ChatCompletionsContent
     name?: string | undefined
     refusal?: string | null
-    audio?: ChatAudio
-    tool_calls?: ChatWrittenCall[]
-    function_call?: ChatCalled
-    annotations?: ChatAnnotation[]
-    images?: ChatBlock[]
+    audio?: ChatCompletionsAudio
+    tool_calls?: ChatCompletionsWrittenCall[]
+    function_call?: ChatCompletionsCalled
+    annotations?: ChatCompletionsAnnotation[]
+    images?: ChatCompletionsBlock[]
   }
 
 /** A message of a request. */
-export type ChatWrittenMessage =
-  | ChatWrittenAssistant
-  | (ChatControlMark & {
+export type ChatCompletionsWrittenMessage =
+  | ChatCompletionsWrittenAssistant
+  | (ChatCompletionsControlMark & {
       role: 'developer' | 'system' | 'user'
-      content?: ChatContent
+      content?: ChatCompletionsContent
       name?: string | undefined
     })
-  | (ChatControlMark & {
+  | (ChatCompletionsControlMark & {
       role: 'tool'
       tool_call_id: string
-      content: ChatContent
+      content: ChatCompletionsContent
       name?: string | undefined
     })
 
-export type ChatWrittenTool = ChatControlMark &
+export type ChatCompletionsWrittenTool = ChatCompletionsControlMark &
   (
-    | { type: 'function'; function: Written<ChatFunction> }
-    | { type: 'custom'; custom: Written<ChatCustomTool> }
+    | { type: 'function'; function: Written<ChatCompletionsFunction> }
+    | { type: 'custom'; custom: Written<ChatCompletionsCustomTool> }
   )
-export type ChatChosen =
+export type ChatCompletionsChosen =
   | { type: 'function'; function: { name: string } }
   | { type: 'custom'; custom: { name: string } }
-export type ChatToolChoice =
+export type ChatCompletionsToolChoice =
   | 'auto'
   | 'none'
   | 'required'
-  | ChatChosen
-  | { type: 'allowed_tools'; allowed_tools: { mode: 'auto' | 'required'; tools: ChatChosen[] } }
-export type ChatSearchOptions = {
+  | ChatCompletionsChosen
+  | {
+      type: 'allowed_tools'
+      allowed_tools: { mode: 'auto' | 'required'; tools: ChatCompletionsChosen[] }
+    }
+export type ChatCompletionsSearchOptions = {
   search_context_size?: string | undefined
   user_location?: { type: 'approximate'; approximate: object } | undefined
 }
 
 /** The body of a request. */
-export type ChatBody = Omit<
-  Written<ChatRequest>,
+export type ChatCompletionsBody = Omit<
+  Written<ChatCompletionsRequest>,
   | 'messages'
   | 'tools'
   | 'tool_choice'
@@ -374,18 +390,18 @@ export type ChatBody = Omit<
   | 'thinking'
   | 'reasoning'
 > &
-  ChatControlMark & {
-    messages: ChatWrittenMessage[]
-    tools?: ChatWrittenTool[]
-    tool_choice?: ChatToolChoice | undefined
-    web_search_options?: ChatSearchOptions
-    prediction?: { type: 'content'; content: ChatContent } | undefined
-    response_format?: Written<ChatResponseFormat> | undefined
+  ChatCompletionsControlMark & {
+    messages: ChatCompletionsWrittenMessage[]
+    tools?: ChatCompletionsWrittenTool[]
+    tool_choice?: ChatCompletionsToolChoice | undefined
+    web_search_options?: ChatCompletionsSearchOptions
+    prediction?: { type: 'content'; content: ChatCompletionsContent } | undefined
+    response_format?: Written<ChatCompletionsResponseFormat> | undefined
     thinking?: { type: string } | undefined
     reasoning?: { max_tokens?: number; exclude?: boolean; summary?: string } | undefined
   }
 
-export type ChatWrittenUsage = {
+export type ChatCompletionsWrittenUsage = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
@@ -408,48 +424,60 @@ export type ChatWrittenUsage = {
   service_tier?: string | undefined
 }
 
-export type ChatToken = { token: string; bytes: number[] | null; logprob: number }
-export type ChatLogprobs = { content: ChatTokens | null; refusal: ChatTokens | null }
-type ChatTokens = (ChatToken & { top_logprobs: ChatToken[] })[]
+export type ChatCompletionsToken = { token: string; bytes: number[] | null; logprob: number }
+export type ChatCompletionsLogprobs = {
+  content: ChatCompletionsTokens | null
+  refusal: ChatCompletionsTokens | null
+}
+type ChatCompletionsTokens = (ChatCompletionsToken & { top_logprobs: ChatCompletionsToken[] })[]
 
 type Head = { id: string; created: number; model: string }
 
 /** A response. */
-export type ChatWrittenResponse = Head & {
+export type ChatCompletionsWrittenResponse = Head & {
   object: 'chat.completion'
-  choices: ChatWrittenChoice[]
-  usage?: ChatWrittenUsage | undefined
+  choices: ChatCompletionsWrittenChoice[]
+  usage?: ChatCompletionsWrittenUsage | undefined
   service_tier?: string | undefined
 }
-export type ChatWrittenChoice = {
+export type ChatCompletionsWrittenChoice = {
   index: number
-  message: ChatWrittenAssistant
+  message: ChatCompletionsWrittenAssistant
   finish_reason?: string | undefined
-  logprobs?: ChatLogprobs | null | undefined
+  logprobs?: ChatCompletionsLogprobs | null | undefined
 }
 
-export type ChatCallDelta = ChatSignatureFields & {
+export type ChatCompletionsCallDelta = ChatCompletionsSignatureFields & {
   index: number
   id?: string | undefined
   type?: 'function' | 'custom'
-  function?: Partial<ChatCalled>
+  function?: Partial<ChatCompletionsCalled>
   custom?: { name?: string; input?: string }
 }
-export type ChatDelta = Omit<Partial<ChatWrittenAssistant>, 'tool_calls' | 'function_call'> & {
-  tool_calls?: ChatCallDelta[]
-  function_call?: Partial<ChatCalled>
+export type ChatCompletionsDelta = Omit<
+  Partial<ChatCompletionsWrittenAssistant>,
+  'tool_calls' | 'function_call'
+> & {
+  tool_calls?: ChatCompletionsCallDelta[]
+  function_call?: Partial<ChatCompletionsCalled>
 }
-export type ChatChunkChoice = {
+export type ChatCompletionsChunkChoice = {
   index: number
-  delta: ChatDelta
+  delta: ChatCompletionsDelta
   finish_reason: string | null
-  logprobs?: ChatLogprobs
+  logprobs?: ChatCompletionsLogprobs
 }
-export type ChatHead = Head & { object: 'chat.completion.chunk'; service_tier?: string | undefined }
-export type ChatChunk = ChatHead & { choices: ChatChunkChoice[]; usage?: ChatWrittenUsage | null }
+export type ChatCompletionsHead = Head & {
+  object: 'chat.completion.chunk'
+  service_tier?: string | undefined
+}
+export type ChatCompletionsChunk = ChatCompletionsHead & {
+  choices: ChatCompletionsChunkChoice[]
+  usage?: ChatCompletionsWrittenUsage | null
+}
 
 /** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type ChatErrorBody = {
+export type ChatCompletionsErrorBody = {
   error: {
     message: string
     type: string
@@ -460,9 +488,9 @@ export type ChatErrorBody = {
 }
 
 /** What the encoders of this protocol write. */
-export type ChatWire = {
-  request: ChatBody
-  response: ChatWrittenResponse | ChatErrorBody
-  event: ChatChunk | ChatErrorBody | '[DONE]'
-  error: ChatErrorBody
+export type ChatCompletionsWire = {
+  request: ChatCompletionsBody
+  response: ChatCompletionsWrittenResponse | ChatCompletionsErrorBody
+  event: ChatCompletionsChunk | ChatCompletionsErrorBody | '[DONE]'
+  error: ChatCompletionsErrorBody
 }

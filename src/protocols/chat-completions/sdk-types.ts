@@ -1,25 +1,25 @@
 import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
 import type {
-  ChatBlock,
-  ChatBlockOf,
-  ChatCallDelta,
-  ChatDelta,
-  ChatWire,
-  ChatWrittenAssistant,
-  ChatWrittenTool,
-  ChatWrittenUsage,
+  ChatCompletionsBlock,
+  ChatCompletionsBlockOf,
+  ChatCompletionsCallDelta,
+  ChatCompletionsDelta,
+  ChatCompletionsWire,
+  ChatCompletionsWrittenAssistant,
+  ChatCompletionsWrittenTool,
+  ChatCompletionsWrittenUsage,
 } from './schema.ts'
 
-type SentRequest = Named<Omit<AsSdk<ChatWire['request']>, 'messages' | 'tools'>> & {
+type SentRequest = Named<Omit<AsSdk<ChatCompletionsWire['request']>, 'messages' | 'tools'>> & {
   messages: SentMessage[]
-  tools?: AsSdk<ChatWrittenTool>[]
+  tools?: AsSdk<ChatCompletionsWrittenTool>[]
 }
 
-type SentPart<Type extends ChatBlock['type']> = AsSdk<ChatBlockOf<Type>>
+type SentPart<Type extends ChatCompletionsBlock['type']> = AsSdk<ChatCompletionsBlockOf<Type>>
 
 type SentImage = { type: 'image_url'; image_url: { url: string; detail?: Any } }
 
-type SentAssistant = Omit<AsSdk<ChatWrittenAssistant>, 'content'> & {
+type SentAssistant = Omit<AsSdk<ChatCompletionsWrittenAssistant>, 'content'> & {
   content?: string | SentPart<'text' | 'refusal'>[] | null
 }
 
@@ -44,26 +44,29 @@ type ReceivedResponse = {
   created: number
   model: string
   choices: { index: number; message: ReceivedMessage; finish_reason: Any; logprobs: Any }[]
-  usage?: AsSdk<ChatWrittenUsage>
+  usage?: AsSdk<ChatCompletionsWrittenUsage>
   service_tier?: Any
 }
 
-type ReceivedDelta = Omit<AsSdk<ChatDelta>, 'content' | 'refusal' | 'name' | 'tool_calls'> & {
+type ReceivedDelta = Omit<
+  AsSdk<ChatCompletionsDelta>,
+  'content' | 'refusal' | 'name' | 'tool_calls'
+> & {
   content?: string | null
   refusal?: string | null
-  tool_calls?: (Omit<AsSdk<ChatCallDelta>, 'type'> & { type?: Any })[]
+  tool_calls?: (Omit<AsSdk<ChatCompletionsCallDelta>, 'type'> & { type?: Any })[]
 }
 
 type ReceivedChunk = Omit<ReceivedResponse, 'object' | 'choices' | 'usage'> & {
   object: 'chat.completion.chunk'
   choices: { index: number; delta: ReceivedDelta; finish_reason: Any; logprobs?: Any }[]
-  usage?: AsSdk<ChatWrittenUsage> | null
+  usage?: AsSdk<ChatCompletionsWrittenUsage> | null
 }
 
 /** The bodies of this protocol as the official SDK has them. */
-export type ChatSdk = {
+export type ChatCompletionsSdk = {
   request: SentRequest
-  response: ReceivedResponse | ChatWire['error']
-  event: ReceivedChunk | Exclude<ChatWire['event'], { choices: unknown }>
-  error: ChatWire['error']
+  response: ReceivedResponse | ChatCompletionsWire['error']
+  event: ReceivedChunk | Exclude<ChatCompletionsWire['event'], { choices: unknown }>
+  error: ChatCompletionsWire['error']
 }

@@ -6,12 +6,12 @@ import { demands } from './request/demands.ts'
 import { fitRequest } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
-import type { ChatWire } from './schema.ts'
+import type { ChatCompletionsWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
-export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatWire> & {
+export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatCompletionsWire> & {
   readonly name: typeof protocolName
 } = {
   ...facts,

@@ -1,10 +1,15 @@
 import type { Place } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
 import { below } from '../../kit/notes/path.ts'
-import type { ChatReport } from './notes.ts'
+import type { ChatCompletionsReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
-export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
+export type ChatCompletionsFinishReason =
+  | 'stop'
+  | 'length'
+  | 'tool_calls'
+  | 'content_filter'
+  | 'function_call'
 
 /** Finish reasons of the protocol first, then those of servers that have copied it. */
 const finishReasons = new Map<string, FinishReason>([
@@ -33,7 +38,10 @@ const finishReasons = new Map<string, FinishReason>([
 /**
  * `exact: false`: the nearest finish reason. Undefined: an error, which is no finish reason here.
  */
-const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean } | undefined> = {
+const finishWords: Record<
+  FinishReason,
+  { word: ChatCompletionsFinishReason; exact: boolean } | undefined
+> = {
   stop: { word: 'stop', exact: true },
   length: { word: 'length', exact: true },
   tool_calls: { word: 'tool_calls', exact: true },
@@ -65,7 +73,7 @@ function meaningOf(raw: string, hasCalls: boolean): FinishReason {
 export function decodeFinish(
   raw: string | undefined,
   { hasCalls, isBroken }: { hasCalls: boolean; isBroken: boolean },
-  { at, report }: { at: Place; report: ChatReport },
+  { at, report }: { at: Place; report: ChatCompletionsReport },
 ): Finish {
   if (!raw) {
     report.add('finish.missing', below(at, 'finish_reason'))

@@ -1,4 +1,4 @@
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
 import { unescaped } from '../../kit/text/text.ts'
@@ -101,7 +101,7 @@ function idsIn(list: unknown, key: string): string[] {
 }
 
 function describe({ id, owner, displayName }: ModelInfo) {
-  return defined({
+  return omitUndefined({
     modelId: id,
     modelName: displayName ?? id,
     providerName: owner,

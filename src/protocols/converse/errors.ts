@@ -4,8 +4,8 @@ import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
-import { defined, some } from '../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
@@ -111,7 +111,7 @@ export function decodeError(
   const byName = kinds.get(bare)
   const known =
     status >= 400 ? status : (statuses.get(bare) ?? exceptions[byName ?? 'internal'].status)
-  const value: CanonicalError = defined({
+  const value: CanonicalError = omitUndefined({
     status: known,
     kind: kindOf(known, byName, message ?? '', details),
     message: message || `the upstream responded with status ${status}`,
@@ -197,10 +197,10 @@ function readBody(body: unknown): ReadError {
     asString(outer['message']) ??
     asString(detail) ??
     listed(detail)
-  return defined({
+  return omitUndefined({
     message: text,
     type: asString(type),
-    details: some({ originalStatusCode, originalMessage, resourceName }),
+    details: omitUndefinedOrNone({ originalStatusCode, originalMessage, resourceName }),
     at: placeOf(body, isNested) ?? '/error',
     fields: isNested
       ? withInner(unknownOf(outer, outerKeys), 'error', unknownOf(inner, innerKeys))

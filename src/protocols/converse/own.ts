@@ -1,5 +1,5 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { createOwn } from '../../kit/fields/own.ts'
 import { type JsonObject, merge } from '../../kit/json/json.ts'
 
@@ -16,7 +16,7 @@ export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = ownOf(ext)
   // Only keys without a value are left out, which are optional ones.
-  return fields ? merge<T>(fields, known) : (defined(known) as T)
+  return fields ? merge<T>(fields, known) : (omitUndefined(known) as T)
 }
 
 // A block is an object in an object, `{ image: { format } }`: its node is the inner one.
@@ -45,7 +45,7 @@ export function blockOf<Block extends object, Kind extends keyof Block & string>
 ): Block {
   const kept = ownOf(ext)
   const block: JsonObject = {}
-  if (!kept) block[kind] = defined(known)
+  if (!kept) block[kind] = omitUndefined(known)
   else {
     const inside: JsonObject = {}
     for (const key in kept)

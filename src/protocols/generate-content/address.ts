@@ -1,4 +1,4 @@
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { unescaped } from '../../kit/text/text.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
@@ -111,7 +111,7 @@ export const address: Address = {
 }
 
 function describe({ id, displayName, contextTokens, maxOutputTokens }: ModelInfo) {
-  return defined({
+  return omitUndefined({
     name: id.startsWith('models/') ? id : `models/${id}`,
     version: '001',
     displayName: displayName ?? id,

@@ -4,15 +4,15 @@ import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { asBeside, splitBeside } from './content/wrapper.ts'
-import { createGeminiReport, type GeminiReport } from './notes.ts'
+import { createGeminiReport, type GenerateContentReport } from './notes.ts'
 import { extOf, ownFields, protocolName, under } from './own.ts'
-import type { GeminiErrorBody, GeminiErrorDetail } from './schema.ts'
+import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './schema.ts'
 
 /** What this protocol does not have is not implemented. */
 const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, unsupported: 501 }
@@ -88,7 +88,7 @@ export function decodeError(
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
   const known = status >= 400 ? status : (codeAsStatus ?? statuses[kindOfWord ?? 'internal'])
   const list = Array.isArray(details) ? details.filter(isObject) : []
-  const value: CanonicalError = defined({
+  const value: CanonicalError = omitUndefined({
     status: known,
     kind: kindOf(known, kindOfWord, message ?? '', list),
     message: message || `the upstream responded with status ${status}`,
@@ -121,7 +121,7 @@ export function decodeErrorInside(body: unknown, root: string, beside: JsonObjec
   return {
     ...value,
     at: root + (value.at ?? '/error'),
-    ...defined({ ext: extOf({ ...ownFields(value.ext), ...asBeside(beside) }) }),
+    ...omitUndefined({ ext: extOf({ ...ownFields(value.ext), ...asBeside(beside) }) }),
   }
 }
 
@@ -175,7 +175,7 @@ function readBody(body: unknown): ReadError {
     ),
   )
   const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
-  return defined({
+  return omitUndefined({
     code,
     message:
       asString(message) ??
@@ -223,7 +223,7 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
  * The body of an error, also used as the event of a failed stream. Clients recognize an error only
  * with a number in `code`.
  */
-export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
+export function encodeErrorBody(error: CanonicalError): GenerateContentErrorBody {
   const { kind, message: text, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const original: unknown = Array.isArray(raw) ? raw[0] : raw
   if (
@@ -234,7 +234,7 @@ export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   )
     return asRead(original)
   const message = isReworded(error) ? asTooLong(text) : text
-  const details: GeminiErrorDetail[] = []
+  const details: GenerateContentErrorDetail[] = []
   if (param)
     details.push({
       '@type': `${types}BadRequest`,
@@ -246,9 +246,9 @@ export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : words[kind]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const shown: GeminiErrorDetail[] =
+  const shown: GenerateContentErrorDetail[] =
     own && Array.isArray(error.details) ? asRead(error.details) : details
-  const known: GeminiErrorBody['error'] = {
+  const known: GenerateContentErrorBody['error'] = {
     code: statusOf(error),
     message,
     status: word,
@@ -279,7 +279,7 @@ function asTooLong(message: string): string {
 export function encodeError(
   error: CanonicalError,
   options: CodecOptions = {},
-): Encoded<WireError<GeminiErrorBody>> {
+): Encoded<WireError<GenerateContentErrorBody>> {
   const report = createGeminiReport(options.fieldNames)
   const { protocol } = error
   const headers = errorHeaders(error, 'x-request-id')
@@ -298,7 +298,7 @@ export function encodeError(
 }
 
 /** Notes what a body of this protocol cannot hold of an error. */
-export function noteError(error: CanonicalError, report: GeminiReport): void {
+export function noteError(error: CanonicalError, report: GenerateContentReport): void {
   const { code, details, protocol, at = '/error', ext } = error
   report.ext(ext, bodyOf(pointerOf(at)))
   if (protocol === protocolName) return

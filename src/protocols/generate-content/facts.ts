@@ -1,17 +1,18 @@
 import type { ProtocolFacts } from '../../protocol.ts'
 import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
-import { type GeminiOptions, options } from './options.ts'
+import { type GenerateContentOptions, options } from './options.ts'
 import { path, protocolName } from './own.ts'
 import { fieldNames } from './request/field-names.ts'
 
 /** What both halves have. */
-export const facts: ProtocolFacts<GeminiOptions> & { readonly name: typeof protocolName } = {
-  name: protocolName,
-  address: { path },
-  optionsKey: 'generateContent',
-  options,
-  fieldNames,
-  detect,
-  decodeError,
-}
+export const facts: ProtocolFacts<GenerateContentOptions> & { readonly name: typeof protocolName } =
+  {
+    name: protocolName,
+    address: { path },
+    optionsKey: 'generateContent',
+    options,
+    fieldNames,
+    detect,
+    decodeError,
+  }

@@ -5,16 +5,16 @@ import { address } from './address.ts'
 import { generateContent as client } from './client.ts'
 import { within } from './content/wrapper.ts'
 import { notes } from './notes.ts'
-import type { GeminiOptions } from './options.ts'
+import type { GenerateContentOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import { outcome } from './response/response.ts'
-import type { GeminiWire } from './schema.ts'
+import type { GenerateContentWire } from './schema.ts'
 import { generateContent as upstream } from './upstream.ts'
 
-export type { GeminiLevel, GeminiOptions } from './options.ts'
+export type { GenerateContentLevel, GenerateContentOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
-export const generateContent: Protocol<GeminiOptions, GeminiWire> & {
+export const generateContent: Protocol<GenerateContentOptions, GenerateContentWire> & {
   readonly name: typeof protocolName
 } = {
   ...client,
@@ -24,7 +24,11 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> & {
   withModel,
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
-  ...keepingSource<GeminiOptions, GeminiWire>(protocolName, { ...client, ...upstream, withModel }),
+  ...keepingSource<GenerateContentOptions, GenerateContentWire>(protocolName, {
+    ...client,
+    ...upstream,
+    withModel,
+  }),
   outcome,
   errorJson: statusError,
 }

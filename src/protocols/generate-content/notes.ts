@@ -132,8 +132,8 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'stream.partial-path': 'Nothing to do.',
 }
 
-export type GeminiReport = Report<typeof notes & typeof commonNotes>
+export type GenerateContentReport = Report<typeof notes & typeof commonNotes>
 
-export function createGeminiReport(fieldNames?: FieldNames, into?: Note[]): GeminiReport {
+export function createGeminiReport(fieldNames?: FieldNames, into?: Note[]): GenerateContentReport {
   return createReport(protocolName, notes, fieldNames, into)
 }

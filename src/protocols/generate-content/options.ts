@@ -1,7 +1,7 @@
 import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
 
 /** How this protocol is decoded and encoded, where more than one way is right. */
-export type GeminiOptions = {
+export type GenerateContentOptions = {
   /**
    * Where instructions inside the conversation go. `auto` (default), `keep` and `user`: user text,
    * in place, because the protocol has no role for them. `hoist`: the field for instructions, which
@@ -40,7 +40,7 @@ export type GeminiOptions = {
    * The thinking levels that a model accepts; the nearest one is written. Default: all levels, and
    * the server may refuse.
    */
-  levels?: (model: string | undefined) => readonly GeminiLevel[] | undefined
+  levels?: (model: string | undefined) => readonly GenerateContentLevel[] | undefined
   /**
    * A conversation that begins with the model. `keep` (default): unchanged; the server may refuse
    * it. `synthesize`: a user message `.` is inserted before it.
@@ -65,9 +65,9 @@ export type GeminiOptions = {
 }
 
 /** The thinking levels of this protocol. */
-export type GeminiLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
+export type GenerateContentLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
 
-export type Options = CodecOptions & ToolOptions & GeminiOptions
+export type Options = CodecOptions & ToolOptions & GenerateContentOptions
 
 /** The same for configurations and command lines. */
 export const options = {
@@ -84,4 +84,4 @@ export const options = {
   labels: 'flag',
   toolInvocations: ['include', 'omit'],
   apiVersion: ['v1beta', 'v1', 'v1alpha'],
-} as const satisfies OptionTable<GeminiOptions>
+} as const satisfies OptionTable<GenerateContentOptions>

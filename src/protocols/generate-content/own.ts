@@ -1,5 +1,5 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { present } from '../../kit/fields/defined.ts'
+import { omitNullish } from '../../kit/fields/omit.ts'
 import { createOwn } from '../../kit/fields/own.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 
@@ -14,7 +14,7 @@ export const { ownOf: ownFields, ownUnder: ownObject } = createOwn(protocolName)
 /** `ext` for the unknown keys of a node, where null means absence. Undefined: there are none. */
 export function extOf(fields: JsonObject | undefined): ExtMap | undefined {
   if (!fields) return undefined
-  const known = present(fields)
+  const known = omitNullish(fields)
   for (const _ in known) return { [protocolName]: { fields: known } }
   return undefined
 }

@@ -83,12 +83,12 @@ const kinds = {
 type Kinds = { [Key in keyof typeof kinds]: z.infer<(typeof kinds)[Key]> }
 
 /** A part of any kind, as it is on the wire. */
-export type GeminiPart = {
+export type GenerateContentPart = {
   [key: string]: unknown
   thought?: boolean | null | undefined
   thoughtSignature?: string | null | undefined
 }
-export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
+export type GenerateContentPartOf<Key extends keyof Kinds> = Kinds[Key]
 
 /**
  * A part of an unknown kind, or of none. A part of a known kind that does not match its schema is
@@ -100,7 +100,7 @@ const other = z
     others(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null)),
   )
 
-export const GeminiPart = z.union([
+export const GenerateContentPart = z.union([
   textPart,
   call,
   result,
@@ -113,17 +113,20 @@ export const GeminiPart = z.union([
   other,
 ])
 
-/** Only for parts that `GeminiPart` has checked. */
+/** Only for parts that `GenerateContentPart` has checked. */
 export function isPartOf<Key extends keyof Kinds>(
-  part: GeminiPart,
+  part: GenerateContentPart,
   key: Key,
-): part is GeminiPartOf<Key> & GeminiPart {
+): part is GenerateContentPartOf<Key> & GenerateContentPart {
   return part[key] != null
 }
 
 /** A turn of the conversation. */
-export const GeminiContent = z.looseObject({ role: text, parts: z.nullish(z.array(GeminiPart)) })
-export type GeminiContent = z.infer<typeof GeminiContent>
+export const GenerateContentContent = z.looseObject({
+  role: text,
+  parts: z.nullish(z.array(GenerateContentPart)),
+})
+export type GenerateContentContent = z.infer<typeof GenerateContentContent>
 
 const declaration = z.looseObject({
   name: string,
@@ -134,21 +137,21 @@ const declaration = z.looseObject({
   responseJsonSchema: anything,
   behavior: text,
 })
-export type GeminiDeclaration = z.infer<typeof declaration>
+export type GenerateContentDeclaration = z.infer<typeof declaration>
 
 /** One entry may declare several tools. */
-export const GeminiTool = z.looseObject({
+export const GenerateContentTool = z.looseObject({
   functionDeclarations: z.nullish(z.array(declaration)),
   googleSearch: anyObject,
   urlContext: anyObject,
   codeExecution: anyObject,
 })
-export type GeminiTool = z.infer<typeof GeminiTool>
+export type GenerateContentTool = z.infer<typeof GenerateContentTool>
 
 const toolConfig = z.looseObject({
   functionCallingConfig: z.nullish(z.looseObject({ mode: text, allowedFunctionNames: texts })),
 })
-export type GeminiToolConfig = z.infer<typeof toolConfig>
+export type GenerateContentToolConfig = z.infer<typeof toolConfig>
 
 const thinkingConfig = z.looseObject({
   includeThoughts: flag,
@@ -156,7 +159,7 @@ const thinkingConfig = z.looseObject({
   thinkingLevel: text,
 })
 
-export const GeminiGenerationConfig = z.looseObject({
+export const GenerateContentGenerationConfig = z.looseObject({
   temperature: count,
   topP: count,
   topK: count,
@@ -176,34 +179,34 @@ export const GeminiGenerationConfig = z.looseObject({
   speechConfig: anyObject,
   thinkingConfig: z.nullish(thinkingConfig),
 })
-export type GeminiGenerationConfig = z.infer<typeof GeminiGenerationConfig>
+export type GenerateContentGenerationConfig = z.infer<typeof GenerateContentGenerationConfig>
 
 /**
  * Body of POST …:generateContent and …:streamGenerateContent, in camelCase. The model is in the
  * path, and may be here, too.
  */
-export const GeminiRequest = z.looseObject({
+export const GenerateContentRequest = z.looseObject({
   model: text,
-  contents: z.array(GeminiContent),
-  systemInstruction: z.nullish(GeminiContent),
+  contents: z.array(GenerateContentContent),
+  systemInstruction: z.nullish(GenerateContentContent),
   /** Servers accept a single entry instead of a list. */
-  tools: z.nullish(z.union([z.array(GeminiTool), GeminiTool])),
+  tools: z.nullish(z.union([z.array(GenerateContentTool), GenerateContentTool])),
   toolConfig: z.nullish(toolConfig),
   safetySettings: z.nullish(z.array(z.looseObject({ category: text, threshold: text }))),
-  generationConfig: z.nullish(GeminiGenerationConfig),
+  generationConfig: z.nullish(GenerateContentGenerationConfig),
   cachedContent: text,
   serviceTier: text,
   store: flag,
   labels: z.nullish(z.record(string, string)),
   continuationToken: text,
 })
-export type GeminiRequest = z.infer<typeof GeminiRequest>
+export type GenerateContentRequest = z.infer<typeof GenerateContentRequest>
 
 // ---- responses
 
 const details = z.nullish(z.array(z.looseObject({ tokenCount: count })))
 
-export const GeminiUsage = z.looseObject({
+export const GenerateContentUsage = z.looseObject({
   promptTokenCount: count,
   cachedContentTokenCount: count,
   candidatesTokenCount: count,
@@ -214,17 +217,17 @@ export const GeminiUsage = z.looseObject({
   candidatesTokensDetails: details,
   serviceTier: text,
 })
-export type GeminiUsage = z.infer<typeof GeminiUsage>
+export type GenerateContentUsage = z.infer<typeof GenerateContentUsage>
 
 const logprob = z.looseObject({
   token: z.optional(string),
   tokenId: count,
   logProbability: z.optional(number),
 })
-export type GeminiLogprob = z.infer<typeof logprob>
+export type GenerateContentLogprob = z.infer<typeof logprob>
 
-export const GeminiCandidate = z.looseObject({
-  content: z.nullish(GeminiContent),
+export const GenerateContentCandidate = z.looseObject({
+  content: z.nullish(GenerateContentContent),
   /** Some hosts write enum values as numbers on request. */
   finishReason: z.nullish(z.union([string, number])),
   finishMessage: text,
@@ -260,11 +263,11 @@ export const GeminiCandidate = z.looseObject({
   urlContextMetadata: z.nullish(z.looseObject({})),
   continuationToken: text,
 })
-export type GeminiCandidate = z.infer<typeof GeminiCandidate>
+export type GenerateContentCandidate = z.infer<typeof GenerateContentCandidate>
 
 /** A whole response, and each event of a streamed one. */
-export const GeminiResponse = z.looseObject({
-  candidates: z.nullish(z.array(GeminiCandidate)),
+export const GenerateContentResponse = z.looseObject({
+  candidates: z.nullish(z.array(GenerateContentCandidate)),
   promptFeedback: z.nullish(
     z.looseObject({
       blockReason: text,
@@ -272,22 +275,26 @@ export const GeminiResponse = z.looseObject({
       safetyRatings: z.nullish(z.array(z.looseObject({}))),
     }),
   ),
-  usageMetadata: z.nullish(GeminiUsage),
+  usageMetadata: z.nullish(GenerateContentUsage),
   modelVersion: text,
   responseId: text,
   createTime: text,
 })
-export type GeminiResponse = z.infer<typeof GeminiResponse>
+export type GenerateContentResponse = z.infer<typeof GenerateContentResponse>
 
 // ---- what is written
 
-type WrittenOf<Key extends keyof Kinds & keyof GeminiPartOf<Key>> = Written<GeminiPartOf<Key>[Key]>
+type WrittenOf<Key extends keyof Kinds & keyof GenerateContentPartOf<Key>> = Written<
+  GenerateContentPartOf<Key>[Key]
+>
 
 /** A part of any kind. Its kind is the key that it has, so all are optional. */
-export type GeminiWrittenPart = {
+export type GenerateContentWrittenPart = {
   text?: string
   functionCall?: WrittenOf<'functionCall'>
-  functionResponse?: Omit<WrittenOf<'functionResponse'>, 'parts'> & { parts?: GeminiWrittenPart[] }
+  functionResponse?: Omit<WrittenOf<'functionResponse'>, 'parts'> & {
+    parts?: GenerateContentWrittenPart[]
+  }
   inlineData?: WrittenOf<'inlineData'>
   fileData?: WrittenOf<'fileData'>
   thought?: boolean
@@ -295,12 +302,12 @@ export type GeminiWrittenPart = {
   mediaResolution?: { level?: string }
   videoMetadata?: { startOffset?: string; endOffset?: string; fps?: number }
 }
-export type GeminiWrittenContent = { role?: string; parts: GeminiWrittenPart[] }
+export type GenerateContentWrittenContent = { role?: string; parts: GenerateContentWrittenPart[] }
 
-export type GeminiWrittenDeclaration = Written<GeminiDeclaration>
+export type GenerateContentWrittenDeclaration = Written<GenerateContentDeclaration>
 /** Those of the server have the key of their kind. */
-export type GeminiWrittenTool = {
-  functionDeclarations?: GeminiWrittenDeclaration[]
+export type GenerateContentWrittenTool = {
+  functionDeclarations?: GenerateContentWrittenDeclaration[]
   googleSearch?: { excludeDomains?: string[] }
   urlContext?: object
   codeExecution?: object
@@ -312,82 +319,82 @@ export type GeminiWrittenTool = {
     streamableHttpTransport: { url: string; headers?: Record<string, string> }
   }[]
 }
-export type GeminiCalling = { mode?: string; allowedFunctionNames?: string[] }
-export type GeminiWrittenToolConfig = {
-  functionCallingConfig?: GeminiCalling
+export type GenerateContentCalling = { mode?: string; allowedFunctionNames?: string[] }
+export type GenerateContentWrittenToolConfig = {
+  functionCallingConfig?: GenerateContentCalling
   includeServerSideToolInvocations?: boolean
 }
 
-export type GeminiWrittenConfig = Written<GeminiGenerationConfig>
+export type GenerateContentWrittenConfig = Written<GenerateContentGenerationConfig>
 
 /** The body of a request. */
-export type GeminiBody = Omit<
-  Written<GeminiRequest>,
+export type GenerateContentBody = Omit<
+  Written<GenerateContentRequest>,
   'contents' | 'systemInstruction' | 'tools' | 'toolConfig'
 > & {
-  contents: GeminiWrittenContent[]
-  systemInstruction?: GeminiWrittenContent
-  tools?: GeminiWrittenTool[] | undefined
-  toolConfig?: GeminiWrittenToolConfig | undefined
+  contents: GenerateContentWrittenContent[]
+  systemInstruction?: GenerateContentWrittenContent
+  tools?: GenerateContentWrittenTool[] | undefined
+  toolConfig?: GenerateContentWrittenToolConfig | undefined
 }
 
-export type GeminiCount = { modality: string; tokenCount: number }
-export type GeminiWrittenUsage = Omit<
-  Written<GeminiUsage>,
+export type GenerateContentCount = { modality: string; tokenCount: number }
+export type GenerateContentWrittenUsage = Omit<
+  Written<GenerateContentUsage>,
   'promptTokensDetails' | 'candidatesTokensDetails'
 > & {
-  promptTokensDetails?: GeminiCount[] | undefined
-  candidatesTokensDetails?: GeminiCount[] | undefined
+  promptTokensDetails?: GenerateContentCount[] | undefined
+  candidatesTokensDetails?: GenerateContentCount[] | undefined
 }
 
-export type GeminiToken = { token: string; logProbability: number }
-export type GeminiLogprobs = {
-  chosenCandidates: GeminiToken[]
-  topCandidates?: { candidates: GeminiToken[] }[]
+export type GenerateContentToken = { token: string; logProbability: number }
+export type GenerateContentLogprobs = {
+  chosenCandidates: GenerateContentToken[]
+  topCandidates?: { candidates: GenerateContentToken[] }[]
 }
 
-export type GeminiGroundingChunk = {
+export type GenerateContentGroundingChunk = {
   web?: { uri: string; title?: string }
   retrievedContext?: { uri?: string; title?: string; text?: string }
 }
-export type GeminiGroundingSupport = {
+export type GenerateContentGroundingSupport = {
   segment: { startIndex?: number; endIndex: number; text?: string }
   groundingChunkIndices: number[]
 }
-export type GeminiGrounding = {
-  groundingChunks?: GeminiGroundingChunk[]
-  groundingSupports?: GeminiGroundingSupport[]
+export type GenerateContentGrounding = {
+  groundingChunks?: GenerateContentGroundingChunk[]
+  groundingSupports?: GenerateContentGroundingSupport[]
 }
 
-export type GeminiEnd = { finishReason?: string; finishMessage?: string }
-export type GeminiWrittenCandidate = GeminiEnd & {
+export type GenerateContentEnd = { finishReason?: string; finishMessage?: string }
+export type GenerateContentWrittenCandidate = GenerateContentEnd & {
   index: number
-  content?: GeminiWrittenContent
-  logprobsResult?: GeminiLogprobs
-  groundingMetadata?: GeminiGrounding
+  content?: GenerateContentWrittenContent
+  logprobsResult?: GenerateContentLogprobs
+  groundingMetadata?: GenerateContentGrounding
 }
-export type GeminiFeedback = { blockReason: string; blockReasonMessage?: string }
+export type GenerateContentFeedback = { blockReason: string; blockReasonMessage?: string }
 
 /** A response, and each event of a streamed one. */
-export type GeminiWrittenResponse = {
-  candidates?: GeminiWrittenCandidate[]
-  promptFeedback?: GeminiFeedback
-  usageMetadata?: GeminiWrittenUsage
+export type GenerateContentWrittenResponse = {
+  candidates?: GenerateContentWrittenCandidate[]
+  promptFeedback?: GenerateContentFeedback
+  usageMetadata?: GenerateContentWrittenUsage
   modelVersion?: string
   responseId?: string
   createTime?: string
 }
 
 /** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type GeminiErrorBody = {
+export type GenerateContentErrorBody = {
   error: {
     code: number
     message: string
     status?: string | undefined
-    details?: GeminiErrorDetail[]
+    details?: GenerateContentErrorDetail[]
   }
 }
-export type GeminiErrorDetail = {
+export type GenerateContentErrorDetail = {
   '@type': string
   fieldViolations?: { field: string; description: string }[]
   retryDelay?: string
@@ -395,9 +402,9 @@ export type GeminiErrorDetail = {
 }
 
 /** What the encoders of this protocol write. */
-export type GeminiWire = {
-  request: GeminiBody
-  response: GeminiWrittenResponse | GeminiErrorBody
-  event: GeminiWrittenResponse | GeminiErrorBody
-  error: GeminiErrorBody
+export type GenerateContentWire = {
+  request: GenerateContentBody
+  response: GenerateContentWrittenResponse | GenerateContentErrorBody
+  event: GenerateContentWrittenResponse | GenerateContentErrorBody
+  error: GenerateContentErrorBody
 }

@@ -1,17 +1,17 @@
 import type { UpstreamHalf } from '../../protocol.ts'
 import { facts } from './facts.ts'
-import type { GeminiOptions } from './options.ts'
+import type { GenerateContentOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { demands } from './request/demands.ts'
 import { fitRequest } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
-import type { GeminiWire } from './schema.ts'
+import type { GenerateContentWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { shortcut } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
-export const generateContent: UpstreamHalf<GeminiOptions, GeminiWire> & {
+export const generateContent: UpstreamHalf<GenerateContentOptions, GenerateContentWire> & {
   readonly name: typeof protocolName
 } = {
   ...facts,

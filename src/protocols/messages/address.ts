@@ -1,4 +1,4 @@
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
@@ -82,7 +82,7 @@ export const address: Address = {
 }
 
 function describe({ id, displayName, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
-  return defined({
+  return omitUndefined({
     id,
     type: 'model',
     display_name: displayName ?? id,

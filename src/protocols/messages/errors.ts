@@ -5,8 +5,8 @@ import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
-import { defined } from '../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../kit/fields/keys.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
@@ -64,7 +64,7 @@ export function decodeError(
   const byItsType = byType.get(type)
   const known = status >= 400 ? status : statuses[byItsType ?? 'internal']
   const kind = kindOf(known, byItsType, { message, code })
-  const value: CanonicalError = defined({
+  const value: CanonicalError = omitUndefined({
     status: known,
     kind,
     message: message || `the upstream responded with status ${status}`,
@@ -108,7 +108,7 @@ function readBody(body: unknown): ReadError {
   if (!isObject(outer)) return {}
   const requestId = asString(outer['request_id'])
   const error = outer['error']
-  if (typeof error === 'string') return defined({ message: error, requestId, outer })
+  if (typeof error === 'string') return omitUndefined({ message: error, requestId, outer })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
   const message =
@@ -117,7 +117,7 @@ function readBody(body: unknown): ReadError {
     asString(outer['message']) ??
     asString(outer['detail']) ??
     listed(outer['detail'])
-  return defined({
+  return omitUndefined({
     type: type === 'error' ? undefined : type,
     message,
     details: inner['details'],
@@ -206,9 +206,9 @@ export function encodeErrorBody(error: CanonicalError): MessagesErrorBody {
     code === threadCode || kind === 'quota'
       ? { error_code: code ?? 'insufficient_quota' }
       : undefined
-  return defined<MessagesErrorBody>({
+  return omitUndefined<MessagesErrorBody>({
     type: 'error',
-    error: defined<MessagesErrorBody['error']>({
+    error: omitUndefined<MessagesErrorBody['error']>({
       type: statusOf(error) === 529 ? 'overloaded_error' : types[kind],
       message: kind === 'context_length' && !tooLong.test(message) ? asTooLong(message) : message,
       details: own ?? made,

@@ -1,5 +1,5 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { createOwn } from '../../kit/fields/own.ts'
 import { merge } from '../../kit/json/json.ts'
 
@@ -16,5 +16,5 @@ export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = ownOf(ext)
   // Only keys without a value are left out, which are optional ones.
-  return fields ? merge<T>(fields, known) : (defined(known) as T)
+  return fields ? merge<T>(fields, known) : (omitUndefined(known) as T)
 }

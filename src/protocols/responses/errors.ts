@@ -11,7 +11,7 @@ import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
-import { defined, some, someOf } from '../../kit/fields/defined.ts'
+import { omitNullishOrNone, omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
@@ -73,9 +73,14 @@ export function decodeError(
   const error = readError(parsed, status >= 400 ? status : undefined)
   const requestId = headerOf(headers, 'x-request-id')
   const retryAfterMs = retryHint(headers, now)
-  const more = defined({ requestId, retryAfterMs })
+  const more = omitUndefined({ requestId, retryAfterMs })
   return {
-    value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }),
+    value: omitUndefined({
+      ...error,
+      ...more,
+      status: status >= 400 ? status : error.status,
+      raw: body,
+    }),
     notes: [],
   }
 }
@@ -109,18 +114,21 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const word = kindOf(code, type, status ?? httpStatus)
   const kind = word === 'invalid_request' && isOverflowMessage(text) ? 'context_length' : word
   if (isStrange(error['type'], kind)) unread['type'] = error['type']
-  const read: CanonicalError = defined({
+  const read: CanonicalError = omitUndefined({
     status: status ?? httpStatus ?? statusOfKind[kind],
     kind,
     message: text,
     ...wordsOf(type, code, param),
-    details: hasDetails ? some({ ...more, ...unread }) : undefined,
+    details: hasDetails ? omitUndefinedOrNone({ ...more, ...unread }) : undefined,
     retryAfterMs: headers && retryHint(textsOf(headers), undefined),
     protocol: protocolName,
     raw: body,
     at: placeOf(body, isNested),
   })
-  return keep(read, someOf({ ...besideOf(beside, isNested), ...(!hasDetails && unread) }))
+  return keep(
+    read,
+    omitNullishOrNone({ ...besideOf(beside, isNested), ...(!hasDetails && unread) }),
+  )
 }
 
 /** Type, code and parameter where they are of a kind that they can be. */
@@ -129,7 +137,7 @@ function wordsOf(
   code: unknown,
   param: unknown,
 ): Pick<CanonicalError, 'type' | 'code' | 'param'> {
-  return defined({
+  return omitUndefined({
     type: typeof type === 'string' ? type : undefined,
     code: readCode(code),
     param: typeof param === 'string' || param === null ? param : undefined,
@@ -175,8 +183,8 @@ function besideOf(
 ): JsonObject {
   if (kindOfWord(beside['error_type'])) beside['error_type'] = undefined
   // An `error` object has its own code and message, so any next to it are unknown keys.
-  if (isNested && isObject(error)) return defined(beside)
-  const { code: _c, message: _m, detail: _d, ...others } = defined(beside)
+  if (isNested && isObject(error)) return omitUndefined(beside)
+  const { code: _c, message: _m, detail: _d, ...others } = omitUndefined(beside)
   if (isNested) return others
   const { param: _p, headers: _h, ...more } = others
   return more

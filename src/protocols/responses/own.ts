@@ -1,5 +1,5 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { type JsonObject, merge } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
@@ -27,5 +27,5 @@ export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined =>
 export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = fieldsOf(ext)
   // Only keys without a value are left out, which are optional ones.
-  return fields ? merge<T>(fields, known) : (defined(known) as T)
+  return fields ? merge<T>(fields, known) : (omitUndefined(known) as T)
 }

@@ -2,7 +2,7 @@ import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../c
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { hashHex } from '../../kit/conversation/ids.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { setOwn } from '../../kit/json/json.ts'
 import { wrapFreeform, wrapInput } from '../../kit/tools/freeform.ts'
 import { flatName, toolKey } from '../../kit/tools/tool-names.ts'
@@ -122,7 +122,10 @@ class Namer {
     if (choice.mode === 'tool' && choice.kind !== 'server') {
       const { kind, name, namespace = this.#spaces.get(name) } = choice
       if (kind === 'freeform') this.#freeform.add(toolKey(name, namespace))
-      return this.named({ ...choice, kind: this.kind(kind) }, defined({ name, namespace, at }))
+      return this.named(
+        { ...choice, kind: this.kind(kind) },
+        omitUndefined({ name, namespace, at }),
+      )
     }
     if (choice.mode !== 'allowed') return choice
     const tools = choice.tools.map(tool => {
@@ -131,7 +134,7 @@ class Namer {
       const namespace = this.#spaces.get(name)
       return this.named(
         { ...tool, kind: this.kind(tool.kind) },
-        defined({ name, namespace, at: tool.at ?? at }),
+        omitUndefined({ name, namespace, at: tool.at ?? at }),
       )
     })
     return { ...choice, tools }

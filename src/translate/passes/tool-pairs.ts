@@ -1,6 +1,6 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { isTurn } from '../../kit/conversation/turns.ts'
-import { defined } from '../../kit/fields/defined.ts'
+import { omitUndefined } from '../../kit/fields/omit.ts'
 import { append } from '../../kit/text/append.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
 import { startNames, takeName } from '../../kit/text/free-names.ts'
@@ -277,7 +277,7 @@ function asMessages(
 }
 
 const bare = ({ origin, at }: Message, parts: Part[]): Message =>
-  defined({ role: 'tool' as const, origin, at, parts })
+  omitUndefined({ role: 'tool' as const, origin, at, parts })
 
 type Split = { lonely: ToolResultPart[]; rest: Part[]; moved: ReadonlySet<Message> }
 
@@ -303,7 +303,7 @@ function split(message: Message, { lonely, rest, moved }: Split): Message[] {
 function nameAlike(
   messages: Message[],
   { calls }: Pairs,
-  { callId = same, uniqueCallIds, namesInResults }: ToolPairDemands,
+  { wireCallId: callId = same, uniqueCallIds, namesInResults }: ToolPairDemands,
   report: PassReport,
 ): Message[] {
   const used = startNames()
@@ -333,7 +333,7 @@ function nameAlike(
     if (name && name !== call.name) report.rest({ name }, part.at)
     if (namespace !== undefined && namespace !== call.namespace) report.rest({ namespace }, part.at)
     if (namesInResults)
-      return defined({ ...rest, callId: id, name: call.name, namespace: call.namespace })
+      return omitUndefined({ ...rest, callId: id, name: call.name, namespace: call.namespace })
     return id === part.callId && name === undefined && namespace === undefined
       ? part
       : { ...rest, callId: id }

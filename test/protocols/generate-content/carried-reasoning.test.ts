@@ -6,14 +6,14 @@ import {
   restoreReasoning,
 } from '../../../src/protocols/generate-content/content/carried-reasoning.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
-import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
+import type { GenerateContentWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 
 /**
  * A history of a client that keeps only texts and the call, which carries reasoning after so many
  * units of text.
  */
 function historyOf(texts: readonly string[], reasoning: [after: number, thought: string][]) {
-  const call: GeminiWrittenPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
+  const call: GenerateContentWrittenPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
   const gathered = nothingGathered()
   for (const [after, text] of reasoning)
     gathered.reasoning.push([after, { segments: [{ kind: 'raw', text }] }])

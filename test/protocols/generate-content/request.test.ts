@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { wrapSignatureInBase64 } from '../../../src/kit/signatures/envelope.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
-import type { GeminiLevel, GeminiOptions } from '../../../src/protocols/generate-content/options.ts'
+import type {
+  GenerateContentLevel,
+  GenerateContentOptions,
+} from '../../../src/protocols/generate-content/options.ts'
 import { leaves } from '../../../src/testing/json.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
@@ -821,7 +824,7 @@ describe('translating a request', () => {
   const search = { type: 'web_search_20250305', name: 'web_search' }
   // Gemini's own servers refuse functions beside their tools otherwise; Vertex AI does not know the
   // field.
-  test.each<[tools: string, Body[], GeminiOptions, expected: boolean]>([
+  test.each<[tools: string, Body[], GenerateContentOptions, expected: boolean]>([
     [
       'is requested when there are functions next to tools of the provider',
       [look, search],
@@ -988,7 +991,7 @@ describe('translating a request', () => {
     expect(notes.map(({ kind, code, path }) => `${kind} ${code} ${path}`)).toEqual(wanted)
   })
 
-  test.each<[effort: string, levels: GeminiLevel[], written: string, ...notes: string[]]>([
+  test.each<[effort: string, levels: GenerateContentLevel[], written: string, ...notes: string[]]>([
     ['low', ['LOW', 'HIGH'], 'LOW'],
     ['minimal', ['LOW', 'HIGH'], 'LOW', 'approximated reasoning.effort /reasoning_effort'],
     ['medium', ['LOW', 'HIGH'], 'HIGH', 'approximated reasoning.effort /reasoning_effort'],

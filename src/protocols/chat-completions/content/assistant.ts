@@ -7,8 +7,8 @@ import type {
   ReasoningPart,
   TextPart,
 } from '../../../canonical/message.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -16,11 +16,11 @@ import { append } from '../../../kit/text/append.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { keep, ownOf, protocolName, withUnknown } from '../own.ts'
 import type {
-  ChatAssistantMessage,
-  ChatBlock,
-  ChatChoice,
-  ChatWrittenAssistant,
-  ChatWrittenCall,
+  ChatCompletionsAssistantMessage,
+  ChatCompletionsBlock,
+  ChatCompletionsChoice,
+  ChatCompletionsWrittenAssistant,
+  ChatCompletionsWrittenCall,
 } from '../schema.ts'
 import { decodeAudioOutput, encodeAudioOutput, isAudible } from './audio.ts'
 import {
@@ -52,9 +52,11 @@ import { extractTags } from './think-tags.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /** In a response the role may be missing. */
-type ChatAssistantWire = NonNullable<ChatChoice['message']> | ChatAssistantMessage
+type ChatCompletionsAssistantWire =
+  | NonNullable<ChatCompletionsChoice['message']>
+  | ChatCompletionsAssistantMessage
 
-const known = keysOf<ChatAssistantMessage>()(
+const known = keysOf<ChatCompletionsAssistantMessage>()(
   'role',
   'content',
   'name',
@@ -70,7 +72,11 @@ const known = keysOf<ChatAssistantMessage>()(
  * so their order is not known. The default is reasoning, text, refusal, media, calls; a recorded
  * layout overrides it.
  */
-export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Reading): Message {
+export function decodeAssistant(
+  wire: ChatCompletionsAssistantWire,
+  at: Place,
+  reading: Reading,
+): Message {
   const { content, name, refusal, audio, tool_calls, function_call, annotations } = wire
   const extra = unknownOf(wire, known)
   // Most messages have no further keys.
@@ -109,7 +115,7 @@ export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Rea
   if (reading.seals) sealEmpty(parts)
   const message: Message = { role: 'assistant', origin: 'message', parts, at }
   if (name !== undefined && name !== null) message.name = name
-  return keep(message, some(extra ? merge(rest, unknownOfCarriers(carriers)) : rest))
+  return keep(message, omitUndefinedOrNone(extra ? merge(rest, unknownOfCarriers(carriers)) : rest))
 }
 
 function sealEmpty(parts: readonly Part[]): void {
@@ -132,13 +138,13 @@ function signaturesOfTexts(
 export function encodeAssistant(
   from: AssistantToWrite,
   writing: Writing,
-): ChatWrittenAssistant | undefined {
+): ChatCompletionsWrittenAssistant | undefined {
   const { parts, name, ext, at, recipient } = from
   const { report, native } = writing
   report.ext(ext, at)
 
   const single = recipient === 'client' && takesOneCall(writing.options.context)
-  const known: ChatWrittenAssistant = { role: 'assistant', content: undefined, name }
+  const known: ChatCompletionsWrittenAssistant = { role: 'assistant', content: undefined, name }
   const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
   fillAll(slots, parts, { recipient, single, writing })
   const { calls, images } = slots
@@ -150,7 +156,7 @@ export function encodeAssistant(
     encodeBody(slots, { writing, recipient }),
     encodeCarriers(slots.reasoning, from, writing),
   )
-  const isEmpty = known.content === undefined && Object.keys(defined(known)).length === 1
+  const isEmpty = known.content === undefined && Object.keys(omitUndefined(known)).length === 1
   if (isEmpty && recipient === 'server' && !native) return undefined
   const silent =
     calls.length > 0 ||
@@ -162,8 +168,11 @@ export function encodeAssistant(
   if (recipient === 'client') known.refusal ??= null
   const fields = ownOf(ext)
   const message = fields
-    ? withUnknown<ChatWrittenAssistant>(known, unknownBeside(fields, known, { at, report }))
-    : defined<ChatWrittenAssistant>(known)
+    ? withUnknown<ChatCompletionsWrittenAssistant>(
+        known,
+        unknownBeside(fields, known, { at, report }),
+      )
+    : omitUndefined<ChatCompletionsWrittenAssistant>(known)
   // They are those of citations, which have them.
   if (slots.texts.length > 0 && known.annotations === undefined) delete message.annotations
   return message
@@ -191,9 +200,9 @@ function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
  * parts of `body`.
  */
 type Slots = {
-  known: ChatWrittenAssistant
-  calls: ChatWrittenCall[]
-  images: ChatBlock[]
+  known: ChatCompletionsWrittenAssistant
+  calls: ChatCompletionsWrittenCall[]
+  images: ChatCompletionsBlock[]
   body: Part[]
   texts: TextPart[]
   reasoning: ReasoningPart[]
@@ -293,7 +302,7 @@ const handled = keysOf<TextPart>()(
 function encodeBody(
   { body, texts }: Pick<Slots, 'body' | 'texts'>,
   { writing, recipient }: Pick<Filling, 'writing' | 'recipient'>,
-): Pick<ChatWrittenAssistant, 'content' | 'annotations'> {
+): Pick<ChatCompletionsWrittenAssistant, 'content' | 'annotations'> {
   const { report, native, options } = writing
   const opens = opensEnvelopes(recipient, options)
   const annotations = recipient === 'client' || native ? encodeCitations(texts, report) : []

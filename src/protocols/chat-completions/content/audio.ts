@@ -1,12 +1,12 @@
 import type { MediaPart, Place } from '../../../canonical/message.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { keep, wireOf } from '../own.ts'
-import type { ChatAssistantMessage, ChatAudio } from '../schema.ts'
+import type { ChatCompletionsAssistantMessage, ChatCompletionsAudio } from '../schema.ts'
 import type { Writing } from './writing.ts'
 
-const known = keysOf<NonNullable<ChatAssistantMessage['audio']>>()(
+const known = keysOf<NonNullable<ChatCompletionsAssistantMessage['audio']>>()(
   'id',
   'data',
   'transcript',
@@ -15,10 +15,10 @@ const known = keysOf<NonNullable<ChatAssistantMessage['audio']>>()(
 
 /** `audio` of a message → a part. */
 export function decodeAudioOutput(
-  wire: NonNullable<ChatAssistantMessage['audio']>,
+  wire: NonNullable<ChatCompletionsAssistantMessage['audio']>,
   at: Place,
 ): MediaPart {
-  const { id, data, transcript, expiresAt } = present({
+  const { id, data, transcript, expiresAt } = omitNullish({
     id: wire.id,
     data: wire.data,
     transcript: wire.transcript,
@@ -26,7 +26,7 @@ export function decodeAudioOutput(
   })
   const source: MediaPart['source'] =
     data === undefined ? { type: 'reference', id: id ?? '' } : { type: 'base64', data }
-  const part = defined({
+  const part = omitUndefined({
     type: 'media' as const,
     kind: 'audio' as const,
     source,
@@ -57,17 +57,18 @@ const handled = keysOf<MediaPart>()(
 export function encodeAudioOutput(
   part: MediaPart,
   { report, native }: Pick<Writing, 'report' | 'native'>,
-): ChatAudio {
+): ChatCompletionsAudio {
   const { source, transcript, id, expiresAt, at, ext } = part
   report.unwritten(part, handled, at)
   if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')
   report.ext(ext, at)
   const shown = id ?? (source.type === 'reference' ? source.id || undefined : undefined)
   const data = source.type === 'base64' ? source.data : undefined
-  if (native) return wireOf<ChatAudio>({ id: shown, data, transcript, expires_at: expiresAt }, ext)
+  if (native)
+    return wireOf<ChatCompletionsAudio>({ id: shown, data, transcript, expires_at: expiresAt }, ext)
   return {
     id: shown ?? 'audio_0',
-    ...defined({ data }),
+    ...omitUndefined({ data }),
     expires_at: expiresAt ?? 0,
     transcript: transcript ?? '',
   }

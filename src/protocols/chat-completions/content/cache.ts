@@ -1,11 +1,20 @@
 import type { Message, Part, TextPart } from '../../../canonical/message.ts'
-import { defined, present, some, someOf } from '../../../kit/fields/defined.ts'
+import {
+  omitNullish,
+  omitNullishOrNone,
+  omitUndefined,
+  omitUndefinedOrNone,
+} from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, withInner } from '../own.ts'
-import type { ChatBlock, ChatControlMark, ChatMark } from '../schema.ts'
+import type {
+  ChatCompletionsBlock,
+  ChatCompletionsControlMark,
+  ChatCompletionsMark,
+} from '../schema.ts'
 import type { PartWriting } from './writing.ts'
 
 /**
@@ -28,7 +37,7 @@ export function readMark<T extends Pick<TextPart, 'cache' | 'ext'>>(
   if (!isObject(mark))
     return keep(node, {
       ...unknown,
-      ...present({ prompt_cache_breakpoint: breakpoint, cache_control: control }),
+      ...omitNullish({ prompt_cache_breakpoint: breakpoint, cache_control: control }),
     })
   const cache = cacheIn(mark)
   node.cache = cache
@@ -50,7 +59,7 @@ function cacheIn({ ttl }: JsonObject): NonNullable<TextPart['cache']> {
 /** The keys of a cache mark that have no canonical field. Undefined: none. */
 function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject | undefined {
   const { ttl: wireTtl, mode, type, ...rest } = mark
-  return someOf({
+  return omitNullishOrNone({
     ...rest,
     ttl: wireTtl === ttl ? undefined : wireTtl,
     mode: mode === 'explicit' ? undefined : mode,
@@ -67,7 +76,7 @@ export function takeMark(fields: JsonObject | undefined): {
   const cache = isObject(control) ? cacheIn(control) : undefined
   if (!fields || !cache || beside(control as JsonObject, cache)) return { left: fields }
   const { cache_control: _, ...left } = fields
-  return { cache, left: some(left) }
+  return { cache, left: omitUndefinedOrNone(left) }
 }
 
 /**
@@ -92,7 +101,7 @@ export function takeMessageMark(message: Message): Message {
 export function encodeMessageMark(
   { parts }: Message,
   { report, native }: PartWriting,
-): ChatControlMark | undefined {
+): ChatCompletionsControlMark | undefined {
   const last = parts.at(-1)
   if (
     !native ||
@@ -107,7 +116,7 @@ export function encodeMessageMark(
 export function encodeMark(
   { cache, at }: Pick<Part, 'cache' | 'at'>,
   { report, options, native }: PartWriting,
-): ChatMark {
+): ChatCompletionsMark {
   if (!cache) return {}
   const how = options.cacheMarks ?? 'drop'
   if (how === 'drop' && !native) {
@@ -119,7 +128,7 @@ export function encodeMark(
   if (native ? cache.ttl === '5m' || cache.ttl === '1h' : how === 'cache_control')
     return controlMark(cache, approximated)
   return {
-    prompt_cache_breakpoint: defined<{ mode: string; ttl: string | undefined }>({
+    prompt_cache_breakpoint: omitUndefined<{ mode: string; ttl: string | undefined }>({
       mode: 'explicit',
       ttl: encodeTtl(cache.ttl, approximated, options),
     }),
@@ -130,11 +139,11 @@ export function encodeMark(
 export function controlMark(
   { ttl }: NonNullable<Part['cache']>,
   approximated: () => void,
-): ChatControlMark {
+): ChatCompletionsControlMark {
   const isKnown = ttl === undefined || ttl === '5m' || ttl === '1h'
   if (!isKnown) approximated()
   return {
-    cache_control: defined<{ type: string; ttl: string | undefined }>({
+    cache_control: omitUndefined<{ type: string; ttl: string | undefined }>({
       type: 'ephemeral',
       ttl: isKnown ? ttl : undefined,
     }),
@@ -159,7 +168,10 @@ function encodeTtl(
  * Puts a mark on the last block. The block is changed, not copied, because `report.addMade` finds
  * blocks by identity.
  */
-export function withMark(blocks: ChatBlock[], mark: ChatMark): ChatBlock[] {
+export function withMark(
+  blocks: ChatCompletionsBlock[],
+  mark: ChatCompletionsMark,
+): ChatCompletionsBlock[] {
   const last = blocks.at(-1)
   if (last) Object.assign(last, mark)
   return blocks
@@ -171,7 +183,10 @@ const limit = 4
 /**
  * If there are too many marks, those of instructions are kept first, then the last of the others.
  */
-export function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
+export function limitMarks(
+  messages: readonly Message[],
+  report: ChatCompletionsReport,
+): readonly Message[] {
   const canStand = (message: Message, part: Part) =>
     part.cache &&
     (message.role === 'user' || message.role === 'system' || message.role === 'developer') &&

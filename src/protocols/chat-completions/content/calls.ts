@@ -9,11 +9,11 @@ import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
-  ChatCalled,
-  ChatFunctionCall,
-  ChatSignatureFields,
-  ChatToolCall,
-  ChatWrittenCall,
+  ChatCompletionsCalled,
+  ChatCompletionsFunctionCall,
+  ChatCompletionsSignatureFields,
+  ChatCompletionsToolCall,
+  ChatCompletionsWrittenCall,
 } from '../schema.ts'
 import type { Reading } from './reading.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
@@ -32,7 +32,7 @@ type WireCall = { id?: string; type?: string; index?: number; function?: unknown
 const known = {
   function: {
     outer: keysOf<WireCall>()('id', 'type', 'index', 'function'),
-    inner: keysOf<ChatFunctionCall>()('name', 'arguments'),
+    inner: keysOf<ChatCompletionsFunctionCall>()('name', 'arguments'),
   },
   custom: {
     outer: keysOf<WireCall>()('id', 'type', 'index', 'custom'),
@@ -42,7 +42,7 @@ const known = {
 
 /** One of `tool_calls`. `ordinal`: its index in the list. */
 export function decodeCall(
-  wire: ChatToolCall,
+  wire: ChatCompletionsToolCall,
   { at, ordinal, reading }: { at: Place; ordinal: number; reading: Reading },
 ): Part {
   const { type, index } = wire
@@ -81,7 +81,11 @@ export function decodeCall(
 }
 
 /** The older single call of a message. */
-export function decodeLegacyCall(wire: ChatFunctionCall, at: Place, id: string): ToolCallPart {
+export function decodeLegacyCall(
+  wire: ChatCompletionsFunctionCall,
+  at: Place,
+  id: string,
+): ToolCallPart {
   const part: ToolCallPart = {
     type: 'tool-call',
     id,
@@ -115,11 +119,11 @@ export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 't
     : {}
 }
 
-export function encodeLegacyCall(part: ToolCallPart, writing: Writing): ChatCalled {
+export function encodeLegacyCall(part: ToolCallPart, writing: Writing): ChatCompletionsCalled {
   const { report } = writing
   noteBeside(part, writing)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
-  const wire = wireOf<ChatCalled>(
+  const wire = wireOf<ChatCompletionsCalled>(
     { name: flatName(part.name, part.namespace), arguments: inputOf(part, writing) },
     part.ext,
   )
@@ -164,7 +168,7 @@ export function encodeCall(
   part: ToolCallPart,
   recipient: 'client' | 'server',
   writing: Writing,
-): ChatWrittenCall {
+): ChatCompletionsWrittenCall {
   const { id, name, namespace, at } = part
   const { report } = writing
   noteBeside(part, writing)
@@ -173,7 +177,7 @@ export function encodeCall(
   if (written !== id) report.add('tool-call.id', at, 'id')
   const signature = encodeSignature(part, written, { recipient, writing })
   const called = responseToolName(name, namespace, at, report)
-  const known: ChatWrittenCall =
+  const known: ChatCompletionsWrittenCall =
     part.kind === 'function'
       ? {
           id: signature.id,
@@ -181,7 +185,7 @@ export function encodeCall(
           function: { name: called, arguments: inputOf(part, writing) },
         }
       : { id: signature.id, type: 'custom', custom: { name: called, input: part.input } }
-  const wire = wireOf<ChatWrittenCall>(
+  const wire = wireOf<ChatCompletionsWrittenCall>(
     signature.beside ? Object.assign(known, signature.beside) : known,
     part.ext,
   )
@@ -212,7 +216,7 @@ function encodeSignature(
   { signature, at }: ToolCallPart,
   id: string,
   { recipient, writing }: { recipient: 'client' | 'server'; writing: Writing },
-): { id: string; beside?: ChatSignatureFields } {
+): { id: string; beside?: ChatCompletionsSignatureFields } {
   if (!signature || thoughtInId(id, '')?.value === signature.value) return { id }
   const { signatures } = writing.options
   if (recipient === 'client' && signatures === 'id') return { id: joinId(id, signature) }

@@ -1,14 +1,14 @@
 import type { Part, Place, ReasoningPart, TextPart } from '../../../canonical/message.ts'
 import { proofOf } from '../../../kit/conversation/turns.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
-import type { ChatSignatureFields } from '../schema.ts'
+import type { ChatCompletionsSignatureFields } from '../schema.ts'
 import { hasPhase, layoutPartsOf } from './carriers.ts'
 import { arrange, record, type Slots, TextCutter } from './layout.ts'
 import { decodeReasoning, encodeDetails, listIn, needsDetails, reasoningText } from './reasoning.ts'
@@ -34,7 +34,7 @@ export function carriesReasoning({
 export function carryReasoning(
   since: readonly Part[],
   call: Part,
-): ChatSignatureFields | undefined {
+): ChatCompletionsSignatureFields | undefined {
   const parts = since.filter(
     (part): part is ReasoningPart => part.type === 'reasoning' && says(part),
   )
@@ -77,7 +77,7 @@ export function carriersIn(
 export function restoreOrder(
   { reasoning: plain, body, others, calls }: Slots,
   carriers: Map<number, Carrier>,
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ): Part[] {
   const parts: Part[] = []
   const proofs = new Set<string | undefined>()
@@ -150,7 +150,7 @@ function uncarried(
         {
           type: 'reasoning',
           segments: [{ kind: 'raw', text: rest }],
-          ...defined({ at: plain[0]?.at }),
+          ...omitUndefined({ at: plain[0]?.at }),
         },
       ]
 }

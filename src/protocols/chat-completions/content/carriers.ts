@@ -4,9 +4,9 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, merge, only, same, without } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
+import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, type LayoutPart, needsOrder, type Recorded, record } from './layout.ts'
 import {
@@ -107,7 +107,7 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
 export function unknownBeside(
   fields: JsonObject,
   known: JsonObject,
-  { at, report }: { at: Place | undefined; report: ChatReport },
+  { at, report }: { at: Place | undefined; report: ChatCompletionsReport },
 ): JsonObject {
   const left = { ...fields }
   const { provider_specific_fields: ofProxy } = fields
@@ -154,7 +154,7 @@ export function encodeCarriers(
   reasoning: readonly ReasoningPart[],
   from: AssistantToWrite,
   writing: Writing,
-): ChatCarriers {
+): ChatCompletionsCarriers {
   const { report, options } = writing
   const { recipient, at } = from
   const opens = opensEnvelopes(recipient, options)
@@ -188,14 +188,14 @@ function writeCarriers(
     layoutParts,
     writing,
   }: { recorded: Recorded | undefined; layoutParts: readonly LayoutPart[]; writing: Writing },
-): ChatCarriers {
+): ChatCompletionsCarriers {
   const { report, options, native } = writing
   for (const part of reasoning) noteReasoning(part, recipient, writing)
   const usable = reasoning.map(part => keepSignature(part, recipient, writing))
 
   const field = options.reasoningField ?? 'reasoning_content'
   const text = reasoningText(usable)
-  const written: ChatCarriers = {}
+  const written: ChatCompletionsCarriers = {}
   if (text && field !== 'details') written[textField(options)] = text
   const telling = usable.filter(
     ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
@@ -259,7 +259,7 @@ export function layoutPartsOf(
 function encodeTextSignature(
   { parts, recipient }: AssistantToWrite,
   writing: Writing,
-): ChatSignatureFields {
+): ChatCompletionsSignatureFields {
   const { report, options } = writing
   const signed = flatMap(parts, part =>
     part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : [],

@@ -1,12 +1,12 @@
 import type { Citation, Part, TextPart } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ChatAnnotation } from '../schema.ts'
+import type { ChatCompletionsAnnotation } from '../schema.ts'
 
 /**
  * Puts the annotations of a response on its text. False: there is no text that they could belong
@@ -29,7 +29,7 @@ export function decodeAnnotation(raw: unknown): Citation {
     isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
   if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
   const { url: link, title, content, start_index: start, end_index: end } = url
-  const known = defined({
+  const known = omitUndefined({
     url: typeof link === 'string' ? link : undefined,
     title: typeof title === 'string' ? title : undefined,
     citedText: typeof content === 'string' ? content : undefined,
@@ -77,8 +77,11 @@ export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[]
 }
 
 /** `annotations`: offsets count in the joined text, in code points. */
-export function encodeCitations(texts: readonly TextPart[], report: ChatReport): ChatAnnotation[] {
-  const annotations: ChatAnnotation[] = []
+export function encodeCitations(
+  texts: readonly TextPart[],
+  report: ChatCompletionsReport,
+): ChatCompletionsAnnotation[] {
+  const annotations: ChatCompletionsAnnotation[] = []
   let before = 0
   for (const { text, citations, at } of texts) {
     const length = citations?.length || texts.length > 1 ? lengthOf(text) : 0
@@ -102,7 +105,7 @@ export function encodeCitation(
   citation: Citation,
   part: { start: number; end: number },
   wholePart: () => void,
-): ChatAnnotation | undefined {
+): ChatCompletionsAnnotation | undefined {
   const { kind, url, title, citedText, start, end, protocol, raw } = citation
   if (
     protocol === protocolName &&
@@ -114,7 +117,7 @@ export function encodeCitation(
   if (start === undefined || end === undefined) wholePart()
   return {
     type: 'url_citation',
-    url_citation: defined<ChatAnnotation['url_citation']>({
+    url_citation: omitUndefined<ChatCompletionsAnnotation['url_citation']>({
       start_index: start === undefined ? part.start : part.start + start,
       end_index: end === undefined ? part.end : part.start + end,
       title: title ?? '',
@@ -130,7 +133,7 @@ export function encodeCitation(
  */
 export function noteLostBoundaries(
   texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[],
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ): void {
   const joins = texts.filter(({ text }) => text !== '')
   if (

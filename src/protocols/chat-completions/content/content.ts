@@ -7,24 +7,24 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
-import { some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import type {
-  ChatAudioPart,
-  ChatBlock,
-  ChatBlockOf,
-  ChatFilePart,
-  ChatImagePart,
-  ChatPart,
-  ChatRefusalPart,
-  ChatTextPart,
-  ChatThinkingPart,
+  ChatCompletionsAudioPart,
+  ChatCompletionsBlock,
+  ChatCompletionsBlockOf,
+  ChatCompletionsFilePart,
+  ChatCompletionsImagePart,
+  ChatCompletionsPart,
+  ChatCompletionsRefusalPart,
+  ChatCompletionsTextPart,
+  ChatCompletionsThinkingPart,
 } from '../schema.ts'
 import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
@@ -33,53 +33,53 @@ import type { Writing } from './writing.ts'
 
 type TextSource = Extract<MediaPart['source'], { type: 'text' | 'parts' }>
 
-type Content = string | readonly ChatPart[] | null | undefined
+type Content = string | readonly ChatCompletionsPart[] | null | undefined
 
 /** `content` of any message; `at` is the path of the message. Null and absence give no parts. */
-export function decodeContent(content: Content, at: Place, report: ChatReport): Part[] {
+export function decodeContent(content: Content, at: Place, report: ChatCompletionsReport): Part[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string')
     return [{ type: 'text', text: content, at: below(at, 'content') }]
   return content.map((part, i) => decodePart(part, below(below(at, 'content'), i), report))
 }
 
-// The casts: the schema has checked each kind, but `ChatPart` also allows unknown kinds with any
+// The casts: the schema has checked each kind, but `ChatCompletionsPart` also allows unknown kinds with any
 // `type`, so the compiler cannot narrow.
-function decodePart(part: ChatPart, at: Place, report: ChatReport): Part {
+function decodePart(part: ChatCompletionsPart, at: Place, report: ChatCompletionsReport): Part {
   switch (part.type) {
     case 'text':
-      return decodeText(part as ChatTextPart, at)
+      return decodeText(part as ChatCompletionsTextPart, at)
     case 'image_url':
-      return decodeImage(part as ChatImagePart, at)
+      return decodeImage(part as ChatCompletionsImagePart, at)
     case 'input_audio':
-      return decodeAudio(part as ChatAudioPart, at)
+      return decodeAudio(part as ChatCompletionsAudioPart, at)
     case 'file':
-      return decodeFile(part as ChatFilePart, at)
+      return decodeFile(part as ChatCompletionsFilePart, at)
     case 'refusal':
       return keep(
-        { type: 'refusal', text: (part as ChatRefusalPart).refusal, at },
+        { type: 'refusal', text: (part as ChatCompletionsRefusalPart).refusal, at },
         unknownOf(part, knownOfRefusal),
       )
     case 'thinking':
-      return decodeThinkingBlock(part as ChatThinkingPart, at)
+      return decodeThinkingBlock(part as ChatCompletionsThinkingPart, at)
     default: {
       const foreign = foreignPart(part, at, protocolName)
       if (!foreign) return { type: 'opaque', protocol: protocolName, raw: part, at }
       report.add('part.foreign', at)
-      return keep(foreign.part, some(foreign.rest))
+      return keep(foreign.part, omitUndefinedOrNone(foreign.rest))
     }
   }
 }
 
-const knownOfText = keysOf<ChatTextPart & Marks>()(
+const knownOfText = keysOf<ChatCompletionsTextPart & Marks>()(
   'type',
   'text',
   'prompt_cache_breakpoint',
   'cache_control',
 )
-const knownOfRefusal = keysOf<ChatRefusalPart>()('type', 'refusal')
+const knownOfRefusal = keysOf<ChatCompletionsRefusalPart>()('type', 'refusal')
 
-function decodeText(wire: ChatTextPart, at: Place): TextPart {
+function decodeText(wire: ChatCompletionsTextPart, at: Place): TextPart {
   return readMark<TextPart>(
     { type: 'text', text: wire.text, at },
     wire,
@@ -92,7 +92,7 @@ export const isInContent = ({ at }: Part): boolean =>
   at !== undefined && /\/content\/\d+$/.test(pointerOf(at))
 
 /** Blocks as `content`: a single text without further keys becomes a string. */
-export function plainly(blocks: ChatBlock[]): string | ChatBlock[] {
+export function plainly(blocks: ChatCompletionsBlock[]): string | ChatCompletionsBlock[] {
   const [only] = blocks
   if (!only) return ''
   return blocks.length === 1 && only.type === 'text' && Object.keys(only).length === 2
@@ -104,11 +104,11 @@ export function plainly(blocks: ChatBlock[]): string | ChatBlock[] {
  * Parts of a system, user or tool message → blocks. Makes a note for each part that has no block
  * type here.
  */
-export function encodeParts(parts: readonly Part[], writing: Writing): ChatBlock[] {
+export function encodeParts(parts: readonly Part[], writing: Writing): ChatCompletionsBlock[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
 
-function encodePart(part: Part, writing: Writing): ChatBlock[] {
+function encodePart(part: Part, writing: Writing): ChatCompletionsBlock[] {
   const { report } = writing
   switch (part.type) {
     case 'text': {
@@ -179,7 +179,11 @@ const handledOfDocument = keysOf<MediaPart>()(
 )
 
 /** A text document → text blocks, the first of which is its title. */
-function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): ChatBlock[] {
+function encodeDocument(
+  part: MediaPart,
+  source: TextSource,
+  writing: Writing,
+): ChatCompletionsBlock[] {
   const { filename, title, citations, at } = part
   const { report } = writing
   report.add('document.flattened', at)
@@ -210,14 +214,14 @@ const handledOfTextPart = keysOf<TextPart>()(
   'signature',
 )
 
-function encodeText(part: TextPart, writing: Writing): ChatBlock {
+function encodeText(part: TextPart, writing: Writing): ChatCompletionsBlock {
   const { text, at, ext, citations, signature } = part
   const { report } = writing
   if (citations) for (const _ of citations) report.add('citation.unsupported', at, 'citations')
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   report.unwritten(part, handledOfTextPart, at)
   report.ext(ext, at)
-  return wireOf<ChatBlockOf<'text'>>(
+  return wireOf<ChatCompletionsBlockOf<'text'>>(
     part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text },
     ext,
   )
@@ -225,8 +229,11 @@ function encodeText(part: TextPart, writing: Writing): ChatBlock {
 
 const handledOfRefusalPart = keysOf<RefusalPart>()('type', 'text', 'at', 'ext')
 
-function encodeRefusal(part: RefusalPart, { report }: Writing): ChatBlock {
+function encodeRefusal(part: RefusalPart, { report }: Writing): ChatCompletionsBlock {
   report.unwritten(part, handledOfRefusalPart, part.at)
   report.ext(part.ext, part.at)
-  return wireOf<ChatBlockOf<'refusal'>>({ type: 'refusal', refusal: part.text }, part.ext)
+  return wireOf<ChatCompletionsBlockOf<'refusal'>>(
+    { type: 'refusal', refusal: part.text },
+    part.ext,
+  )
 }

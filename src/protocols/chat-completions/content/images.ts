@@ -1,7 +1,7 @@
 import type { MediaPart, Place } from '../../../canonical/message.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import type { ChatBlock, ChatImagePart } from '../schema.ts'
+import type { ChatCompletionsBlock, ChatCompletionsImagePart } from '../schema.ts'
 import { decodeImage, encodeMedia } from './media.ts'
 import type { PartWriting } from './writing.ts'
 
@@ -13,14 +13,14 @@ export function decodeImages(images: unknown, at: Place): MediaPart[] | undefine
   return images.map((image, i) => decodeImage(image, below(below(at, 'images'), i)))
 }
 
-function isImage(image: unknown): image is ChatImagePart {
+function isImage(image: unknown): image is ChatCompletionsImagePart {
   if (!isObject(image) || image['type'] !== 'image_url') return false
   const { image_url: inner } = image
   return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
 }
 
 /** The entries of `images`. An empty list: the image has no place, and a note was made. */
-export function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock[] {
+export function encodeImage(part: MediaPart, writing: PartWriting): ChatCompletionsBlock[] {
   const { report, options, native } = writing
   const empty = part.source.type === 'base64' && part.source.data === ''
   if (part.kind !== 'image' || empty || !(native || options.images === 'write')) {

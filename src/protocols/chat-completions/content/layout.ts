@@ -11,7 +11,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 
 /**
@@ -132,7 +132,7 @@ export function arrange(
     report,
     at,
     layoutAt = below(at, 'reasoning_details'),
-  }: { report: ChatReport; at: Place; layoutAt?: Place },
+  }: { report: ChatCompletionsReport; at: Place; layoutAt?: Place },
 ): Part[] {
   const ordered = layout && inOrder(slots, layout, { textSignatures, at })
   if (layout && !ordered) report.add('parts.layout-stale', layoutAt)

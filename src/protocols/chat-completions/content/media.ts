@@ -1,21 +1,21 @@
 import type { MediaPart, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import { protocolName, wireOf, withInner } from '../own.ts'
 import type {
-  ChatAudioPart,
-  ChatBlock,
-  ChatBlockOf,
-  ChatFilePart,
-  ChatImagePart,
+  ChatCompletionsAudioPart,
+  ChatCompletionsBlock,
+  ChatCompletionsBlockOf,
+  ChatCompletionsFilePart,
+  ChatCompletionsImagePart,
 } from '../schema.ts'
 import { encodeMark, type Marks, readMark } from './cache.ts'
 import type { PartWriting } from './writing.ts'
 
-const knownOfImage = keysOf<ChatImagePart & Marks>()(
+const knownOfImage = keysOf<ChatCompletionsImagePart & Marks>()(
   'type',
   'image_url',
   'prompt_cache_breakpoint',
@@ -29,7 +29,7 @@ const details: ReadonlySet<unknown> = new Set<MediaPart['detail']>([
   'original',
 ])
 
-export function decodeImage(wire: ChatImagePart, at: Place): MediaPart {
+export function decodeImage(wire: ChatCompletionsImagePart, at: Place): MediaPart {
   const image = typeof wire.image_url === 'string' ? { url: wire.image_url } : wire.image_url
   const data = parseDataUrl(image.url)
   const part: MediaPart = {
@@ -58,15 +58,15 @@ const audioFormats = new Map([
   ['audio/mp3', 'mp3'],
 ])
 
-const knownOfAudio = keysOf<ChatAudioPart & Marks>()(
+const knownOfAudio = keysOf<ChatCompletionsAudioPart & Marks>()(
   'type',
   'input_audio',
   'prompt_cache_breakpoint',
   'cache_control',
 )
-const knownInAudio = keysOf<ChatAudioPart['input_audio']>()('data', 'format')
+const knownInAudio = keysOf<ChatCompletionsAudioPart['input_audio']>()('data', 'format')
 
-export function decodeAudio(wire: ChatAudioPart, at: Place): MediaPart {
+export function decodeAudio(wire: ChatCompletionsAudioPart, at: Place): MediaPart {
   const { data, format } = wire.input_audio
   const source: MediaPart['source'] = {
     type: 'base64',
@@ -81,21 +81,21 @@ export function decodeAudio(wire: ChatAudioPart, at: Place): MediaPart {
   return readMark<MediaPart>({ type: 'media', kind: 'audio', source, at }, wire, fields)
 }
 
-const knownOfFile = keysOf<ChatFilePart & Marks>()(
+const knownOfFile = keysOf<ChatCompletionsFilePart & Marks>()(
   'type',
   'file',
   'prompt_cache_breakpoint',
   'cache_control',
 )
-const knownInFile = keysOf<ChatFilePart['file']>()('file_data', 'file_id', 'filename')
+const knownInFile = keysOf<ChatCompletionsFilePart['file']>()('file_data', 'file_id', 'filename')
 
 /**
  * `file_data` should be a data URL. The type of bare base64 is taken from the file name or the
  * first bytes; if unknown, it is read as a document.
  */
-export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
+export function decodeFile(wire: ChatCompletionsFilePart, at: Place): MediaPart {
   const { file } = wire
-  const { file_data, file_id, filename } = present({
+  const { file_data, file_id, filename } = omitNullish({
     file_data: file.file_data,
     file_id: file.file_id,
     filename: file.filename,
@@ -105,7 +105,7 @@ export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
   let source: MediaPart['source']
   if (file_data === undefined) source = { type: 'file-id', id: file_id ?? '', issuer: protocolName }
   else if (isLink(file_data)) source = { type: 'url', url: file_data }
-  else source = defined({ type: 'base64' as const, data: data ? data.data : file_data, mime })
+  else source = omitUndefined({ type: 'base64' as const, data: data ? data.data : file_data, mime })
   const isRead = source.type === 'base64' && (isDocument(mime) || (mime === undefined && !data))
   const part: MediaPart = { type: 'media', kind: isRead ? 'document' : 'file', source, at }
   if (filename !== undefined) part.filename = filename
@@ -125,7 +125,7 @@ const isDocument = (mime: string | undefined) =>
  * Media → one block, or an empty list with a note if no block type can hold it. For text documents
  * see `content.ts`.
  */
-export function encodeMedia(part: MediaPart, writing: PartWriting): ChatBlock[] {
+export function encodeMedia(part: MediaPart, writing: PartWriting): ChatCompletionsBlock[] {
   const { kind, source, at } = part
   const { report, options, native } = writing
   if (
@@ -146,7 +146,7 @@ export function encodeMedia(part: MediaPart, writing: PartWriting): ChatBlock[] 
   return []
 }
 
-function encodeKind(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
+function encodeKind(part: MediaPart, writing: PartWriting): ChatCompletionsBlock | undefined {
   switch (part.kind) {
     case 'image':
       return encodeImage(part, writing)
@@ -162,7 +162,7 @@ function encodeKind(part: MediaPart, writing: PartWriting): ChatBlock | undefine
   }
 }
 
-function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
+function encodeImage(part: MediaPart, writing: PartWriting): ChatCompletionsBlock | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report } = writing
   const isStored = source.type === 'file-id'
@@ -170,14 +170,14 @@ function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock | undefin
   leave(part, { filename, title }, writing)
   // A client has left this form of another protocol in its history, and the own protocol has none.
   if (isStored)
-    return wireOf<ChatBlockOf<'input_image'>>(
+    return wireOf<ChatCompletionsBlockOf<'input_image'>>(
       { type: 'input_image', file_id: source.id, detail, ...encodeMark(part, writing) },
       ext,
     )
   const url = source.type === 'url' ? source.url : dataUrl(source.mime ?? 'image/png', source.data)
   if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
   const image = detail === undefined || detail === 'ultra_high' ? { url } : { url, detail }
-  const block = wireOf<ChatBlockOf<'image_url'>>(
+  const block = wireOf<ChatCompletionsBlockOf<'image_url'>>(
     { type: 'image_url', image_url: image, ...encodeMark(part, writing) },
     ext,
   )
@@ -186,7 +186,7 @@ function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock | undefin
   return block
 }
 
-function encodeAudio(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
+function encodeAudio(part: MediaPart, writing: PartWriting): ChatCompletionsBlock | undefined {
   const { source, filename, title, detail, ext } = part
   if (source.type !== 'base64') return undefined
   const { mime = '' } = source
@@ -195,7 +195,7 @@ function encodeAudio(part: MediaPart, writing: PartWriting): ChatBlock | undefin
     (writing.native && mime.startsWith('audio/') ? mime.slice('audio/'.length) : undefined)
   if (format === undefined) return undefined
   leave(part, { filename, title, detail }, writing)
-  return wireOf<ChatBlockOf<'input_audio'>>(
+  return wireOf<ChatCompletionsBlockOf<'input_audio'>>(
     {
       type: 'input_audio',
       input_audio: { data: source.data, format },
@@ -211,7 +211,7 @@ function dataOf(source: MediaPart['source']): string | undefined {
   return source.type === 'url' ? source.url : undefined
 }
 
-function encodeFile(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
+function encodeFile(part: MediaPart, writing: PartWriting): ChatCompletionsBlock | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report, native } = writing
   if (source.type !== 'base64' && source.type !== 'file-id' && !(source.type === 'url' && native))
@@ -221,14 +221,14 @@ function encodeFile(part: MediaPart, writing: PartWriting): ChatBlock | undefine
     report.add('media.title-as-filename', at, 'title')
   const isNameless =
     filename === undefined && title === undefined && source.type === 'base64' && !native
-  const file = defined<ChatBlockOf<'file'>['file']>({
+  const file = omitUndefined<ChatCompletionsBlockOf<'file'>['file']>({
     file_data: dataOf(source),
     file_id: source.type === 'file-id' ? source.id : undefined,
     filename: isNameless
       ? nameOfFile((source.type === 'base64' && source.mime) || 'application/pdf')
       : (filename ?? title),
   })
-  const block = wireOf<ChatBlockOf<'file'>>(
+  const block = wireOf<ChatCompletionsBlockOf<'file'>>(
     { type: 'file', file, ...encodeMark(part, writing) },
     ext,
   )

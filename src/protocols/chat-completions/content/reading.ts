@@ -1,4 +1,4 @@
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 
 /** The context for decoding an assistant message. */
 export type Reading = {
@@ -8,7 +8,7 @@ export type Reading = {
   thinkTags?: boolean | undefined
   /** Unsigned reasoning gets an empty signature, see `emptySignature`. */
   seals?: boolean | undefined
-  report: ChatReport
+  report: ChatCompletionsReport
   /** For calls without an id: `ordinal` counts the calls of the message. */
   idOf(ordinal: number): string
   /** The same for the older single function call. */

@@ -1,19 +1,19 @@
 import type { Part, Place, ReasoningPart, Signature } from '../../../canonical/message.ts'
 import { proofOf } from '../../../kit/conversation/turns.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
-  ChatBlockOf,
-  ChatCarriers,
-  ChatDetail,
-  ChatProxyBlock,
-  ChatProxyItem,
-  ChatThinkingPart,
+  ChatCompletionsBlockOf,
+  ChatCompletionsCarriers,
+  ChatCompletionsDetail,
+  ChatCompletionsProxyBlock,
+  ChatCompletionsProxyItem,
+  ChatCompletionsThinkingPart,
 } from '../schema.ts'
 import type { Recorded } from './layout.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
@@ -121,7 +121,7 @@ export function readSignature(
   format?: unknown,
 ): { signature: Signature; id?: string; attach?: string } {
   const envelope = unwrapSignature(value)
-  return envelope ?? { signature: defined({ value, issuer: issuerOf(format), form }) }
+  return envelope ?? { signature: omitUndefined({ value, issuer: issuerOf(format), form }) }
 }
 
 /**
@@ -239,11 +239,11 @@ export function decodeItem(
  * `left`: the other parts.
  */
 export function encodeProxyLists(parts: readonly ReasoningPart[]): {
-  lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>
+  lists: Pick<ChatCompletionsCarriers, 'thinking_blocks' | 'reasoning_items'>
   left: ReasoningPart[]
 } {
-  const blocks: ChatProxyBlock[] = []
-  const items: ChatProxyItem[] = []
+  const blocks: ChatCompletionsProxyBlock[] = []
+  const items: ChatCompletionsProxyItem[] = []
   const left = parts.filter(part => {
     const { signature } = part
     const list = proxyListOf(part)
@@ -280,9 +280,12 @@ export function proxyListOf({
   return list as ReturnType<typeof proxyListOf>
 }
 
-function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): ChatProxyItem {
+function encodeItem(
+  { id, segments }: ReasoningPart,
+  { value }: Signature,
+): ChatCompletionsProxyItem {
   return {
-    ...defined({ id }),
+    ...omitUndefined({ id }),
     type: 'reasoning',
     encrypted_content: value,
     summary: segments.map(({ text }) => ({ type: 'summary_text', text })),
@@ -375,7 +378,7 @@ export function decodeDetail(entry: JsonObject): Detail {
     } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
     if ((signature.form as string | undefined) === 'layout')
       return { ...detail, layout: readLayout(signature.value) }
-    Object.assign(detail, defined({ signature, id: inner, attach }))
+    Object.assign(detail, omitUndefined({ signature, id: inner, attach }))
   }
   if (detail.id === undefined && typeof id === 'string' && id) detail.id = id
   return detail
@@ -390,10 +393,10 @@ function readLayout(value: string): string[] {
   }
 }
 
-const knownOfThinking = keysOf<ChatThinkingPart>()('type', 'thinking', 'signature')
+const knownOfThinking = keysOf<ChatCompletionsThinkingPart>()('type', 'thinking', 'signature')
 
 /** A reasoning block inside the content array. */
-export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): ReasoningPart {
+export function decodeThinkingBlock(wire: ChatCompletionsThinkingPart, at: Place): ReasoningPart {
   const { thinking, signature } = wire
   // Chunks of any type may have text. Their other keys are kept as unknown keys at the same index.
   const left =
@@ -417,10 +420,10 @@ export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): Reasonin
   )
 }
 
-export function encodeThinkingBlock(part: ReasoningPart): ChatBlockOf<'thinking'> {
+export function encodeThinkingBlock(part: ReasoningPart): ChatCompletionsBlockOf<'thinking'> {
   const { signature } = part
   const sealed = signature && isOwnIssuer(signature.issuer) ? signature.value : undefined
-  return wireOf<ChatBlockOf<'thinking'>>(
+  return wireOf<ChatCompletionsBlockOf<'thinking'>>(
     {
       type: 'thinking',
       thinking: [{ type: 'text', text: reasoningText([part]) }],
@@ -453,16 +456,20 @@ export type DetailsOf = Recorded & { parts: readonly ReasoningPart[] }
  * The complete `reasoning_details`. Signatures of other issuers are wrapped in an envelope that
  * names the issuer.
  */
-export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): ChatDetail[] {
-  const entries: ChatDetail[] = []
+export function encodeDetails({
+  parts,
+  textSignatures,
+  layout,
+}: DetailsOf): ChatCompletionsDetail[] {
+  const entries: ChatCompletionsDetail[] = []
   parts.forEach((part, index) => {
     const { segments, signature, id } = part
     const sealed = signature && seal(signature, id)
     // What a server of this protocol signed is written with the `format` that it came with, not
     // with ours.
     const ours = signature !== undefined && isOwnIssuer(signature.issuer)
-    const rest = defined({ format: ours ? formatOf(signature.issuer) : format, index })
-    const named = defined({ id })
+    const rest = omitUndefined({ format: ours ? formatOf(signature.issuer) : format, index })
+    const named = omitUndefined({ id })
     // Only the signature of a thinking block is written next to its text; others get an entry of
     // their own.
     const onText = signature?.form === 'thinking'
@@ -485,7 +492,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
       entries.push({
         type: 'reasoning.text',
         text: '',
-        ...defined({ signature: sealed }),
+        ...omitUndefined({ signature: sealed }),
         ...named,
         ...rest,
       })
@@ -521,7 +528,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
 export function encodeSignatures(
   of: DetailsOf,
   native: boolean,
-): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
+): Pick<ChatCompletionsCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   // Of a layout only phases would be missed there: these lists have no place among the other parts.
   if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {
     const { lists, left } = encodeProxyLists(of.parts)
@@ -531,5 +538,7 @@ export function encodeSignatures(
 }
 
 function seal(signature: Signature, id: string | undefined): string {
-  return isOwnIssuer(signature.issuer) ? signature.value : wrapSignature(defined({ signature, id }))
+  return isOwnIssuer(signature.issuer)
+    ? signature.value
+    : wrapSignature(omitUndefined({ signature, id }))
 }

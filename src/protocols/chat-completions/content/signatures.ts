@@ -1,9 +1,9 @@
 import type { Signature } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge, parseObject } from '../../../kit/json/json.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { protocolName } from '../own.ts'
-import type { ChatSignatureFields } from '../schema.ts'
+import type { ChatCompletionsSignatureFields } from '../schema.ts'
 
 /** Only under this key a signature is in a list. */
 const listKey = 'thought_signatures'
@@ -72,13 +72,13 @@ function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'
   if (!isEnvelope(value)) return { signature: { value, issuer, form: 'thought' } }
   const envelope = unwrapSignature(value)
   // A damaged envelope gives no signature.
-  if (envelope?.attach !== attach) return defined({ signature: envelope?.signature })
+  if (envelope?.attach !== attach) return omitUndefined({ signature: envelope?.signature })
   const { details, units, own } = parseObject(envelope.signature.value) ?? {}
   const load = {
     details: Array.isArray(details) ? details : [],
     units: typeof units === 'number' ? units : 0,
   }
-  return defined({
+  return omitUndefined({
     signature: typeof own === 'string' ? open(own, issuer).signature : undefined,
     load,
   })
@@ -140,7 +140,7 @@ const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : 
  * The wire fields of a signature. A signature of Google is bare in its field, so that Google's
  * endpoint accepts the history too; the rest is in other fields.
  */
-export function encodeCarried(signature: Signature): ChatSignatureFields {
+export function encodeCarried(signature: Signature): ChatCompletionsSignatureFields {
   if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
   const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}
   return isGoogles(signature) && signature.model === undefined
@@ -174,7 +174,10 @@ export type Load = { details: readonly unknown[]; units: number }
 const attach = 'details'
 
 /** The same with a load. `signature`: the call's own, if it has one. */
-export function encodeLoaded(load: Load, signature: Signature | undefined): ChatSignatureFields {
-  const value = JSON.stringify(defined({ ...load, own: signature && textOf(signature) }))
+export function encodeLoaded(
+  load: Load,
+  signature: Signature | undefined,
+): ChatCompletionsSignatureFields {
+  const value = JSON.stringify(omitUndefined({ ...load, own: signature && textOf(signature) }))
   return nest(ofGoogle, wrapSignature({ signature: { value, issuer: protocolName }, attach }))
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatWrittenAssistant } from '../schema.ts'
+import type { ChatCompletionsWrittenAssistant } from '../schema.ts'
 
 /**
  * Signatures of reasoning that the caller stores, for clients that send back only the fields they
@@ -15,7 +15,10 @@ export type StoredSignatures = Record<string, string>
  * Moves the signatures of a complete message into `stored`. Changes the message. False: it has
  * signatures, but no call whose id could be the key.
  */
-export function takeOut(message: ChatWrittenAssistant, stored: StoredSignatures): boolean {
+export function takeOut(
+  message: ChatCompletionsWrittenAssistant,
+  stored: StoredSignatures,
+): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)
   const extra = Object.fromEntries(

@@ -1,23 +1,23 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
-import { defined, present, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitNullishOrNone, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead, type Written } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
-  ChatControlMark,
-  ChatCustomTool,
-  ChatFunction,
-  ChatRequest,
-  ChatSearchOptions,
-  ChatTool,
-  ChatWrittenTool,
+  ChatCompletionsControlMark,
+  ChatCompletionsCustomTool,
+  ChatCompletionsFunction,
+  ChatCompletionsRequest,
+  ChatCompletionsSearchOptions,
+  ChatCompletionsTool,
+  ChatCompletionsWrittenTool,
 } from '../schema.ts'
 import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
 import type { Writing } from './writing.ts'
@@ -30,7 +30,7 @@ export function decodeTools({
   tools,
   functions,
   web_search_options,
-}: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
+}: Pick<ChatCompletionsRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
   if (!tools && !functions && !web_search_options) return undefined
   return [
     ...(tools ?? []).map((tool, i) => decodeTool(tool, below('/tools', i))),
@@ -41,26 +41,35 @@ export function decodeTools({
   ]
 }
 
-type WireTool = Marks & { type: string; function: ChatFunction; custom: ChatCustomTool }
+type WireTool = Marks & {
+  type: string
+  function: ChatCompletionsFunction
+  custom: ChatCompletionsCustomTool
+}
 
-const knownOfFunction = keysOf<ChatFunction>()('name', 'description', 'parameters', 'strict')
+const knownOfFunction = keysOf<ChatCompletionsFunction>()(
+  'name',
+  'description',
+  'parameters',
+  'strict',
+)
 const knownOfFunctionTool = keysOf<WireTool>()(
   'type',
   'function',
   'cache_control',
   'prompt_cache_breakpoint',
 )
-const knownOfCustom = keysOf<ChatCustomTool>()('name', 'description', 'format')
+const knownOfCustom = keysOf<ChatCompletionsCustomTool>()('name', 'description', 'format')
 const knownOfCustomTool = keysOf<WireTool>()('type', 'custom')
 
-function decodeTool(wire: ChatTool, at: Place): Tool {
+function decodeTool(wire: ChatCompletionsTool, at: Place): Tool {
   const { type } = wire
   if (
     'function' in wire &&
     isObject(wire.function) &&
     (type === 'function' || type === undefined || type === null)
   ) {
-    const fn = wire.function as ChatFunction
+    const fn = wire.function as ChatCompletionsFunction
     const tool = decodeFunction(fn, at)
     const marks = wire as Marks
     const unknown = unknownOf(fn, knownOfFunction)
@@ -72,15 +81,15 @@ function decodeTool(wire: ChatTool, at: Place): Tool {
     return readMark(tool, marks, withInner(unknownOf(wire, knownOfFunctionTool), 'function', left))
   }
   if ('custom' in wire && type === 'custom') {
-    const { name, description, format } = wire.custom as ChatCustomTool
+    const { name, description, format } = wire.custom as ChatCompletionsCustomTool
     const tool: FreeformTool = {
       type: 'freeform',
       name,
-      ...present({ description, format: decodeGrammar(format) }),
+      ...omitNullish({ description, format: decodeGrammar(format) }),
       at,
     }
     const unknown = withInner(
-      unknownOf(wire.custom as ChatCustomTool, knownOfCustom),
+      unknownOf(wire.custom as ChatCompletionsCustomTool, knownOfCustom),
       'format',
       unknownOfFormat(format),
     )
@@ -103,14 +112,14 @@ function unknownOfFormat(wire: unknown): JsonObject | undefined {
   const format = decodeGrammar(wire)
   if (!format) return wire
   const { type: _, grammar, ...outer } = wire
-  if (format.type === 'text') return someOf({ ...outer, grammar })
+  if (format.type === 'text') return omitNullishOrNone({ ...outer, grammar })
   const { syntax: _syntax, definition: _definition, ...inner } = isObject(grammar) ? grammar : {}
-  return withInner(someOf(outer), 'grammar', someOf(inner))
+  return withInner(omitNullishOrNone(outer), 'grammar', omitNullishOrNone(inner))
 }
 
 /** The value of `function`, or an entry of the older list. */
 function decodeFunction(
-  { name, description, parameters, strict }: ChatFunction,
+  { name, description, parameters, strict }: ChatCompletionsFunction,
   at: Place,
 ): FunctionTool {
   const tool: FunctionTool = { type: 'function', name, at }
@@ -131,7 +140,7 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
     size === 'low' || size === 'medium' || size === 'high' ? size : undefined
   const userLocation =
     place &&
-    defined({
+    omitUndefined({
       city: word('city'),
       country: word('country'),
       region: word('region'),
@@ -142,7 +151,7 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
     tool: 'web_search',
     protocol: protocolName,
     raw,
-    common: defined({ contextSize, userLocation }),
+    common: omitUndefined({ contextSize, userLocation }),
     at: '/web_search_options',
   }
 }
@@ -154,9 +163,9 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
 export function encodeTools(
   tools: readonly Tool[],
   writing: Writing,
-): { tools?: ChatWrittenTool[]; web_search_options?: ChatSearchOptions } {
-  const written: ChatWrittenTool[] = []
-  let search: ChatSearchOptions | undefined
+): { tools?: ChatCompletionsWrittenTool[]; web_search_options?: ChatCompletionsSearchOptions } {
+  const written: ChatCompletionsWrittenTool[] = []
+  let search: ChatCompletionsSearchOptions | undefined
   const lost: ServerTool[] = []
   for (const tool of tools) {
     switch (tool.type) {
@@ -198,7 +207,7 @@ export function encodeTools(
   }
 }
 
-function encodeExpanded(tool: ServerTool, writing: Writing): ChatWrittenTool[] {
+function encodeExpanded(tool: ServerTool, writing: Writing): ChatCompletionsWrittenTool[] {
   const expanded = asFunction(tool)
   writing.report.add('tool.expanded', tool.at)
   return expanded
@@ -232,10 +241,13 @@ function areLost(
   return lost
 }
 
-function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatWrittenTool {
+function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatCompletionsWrittenTool {
   const mark = tool.cache && encodeToolMark(tool.cache, tool.at, writing)
-  const declared: ChatWrittenTool = { type: 'function', function: encodeFunction(tool, writing) }
-  return wireOf<ChatWrittenTool>(mark ? { ...declared, ...mark } : declared, tool.ext)
+  const declared: ChatCompletionsWrittenTool = {
+    type: 'function',
+    function: encodeFunction(tool, writing),
+  }
+  return wireOf<ChatCompletionsWrittenTool>(mark ? { ...declared, ...mark } : declared, tool.ext)
 }
 
 /** OpenAI has no cache breakpoint on tools. */
@@ -243,7 +255,7 @@ function encodeToolMark(
   cache: NonNullable<FunctionTool['cache']>,
   at: Place | undefined,
   { options, native, report }: Writing,
-): ChatControlMark {
+): ChatCompletionsControlMark {
   if (native || options.cacheMarks === 'cache_control')
     return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
   report.add('cache.unsupported', at, 'cache')
@@ -264,10 +276,10 @@ const handledOfFunction = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunction> {
+function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatCompletionsFunction> {
   const { name, namespace, description, parameters, strict, at } = tool
   noteBeside(tool, handledOfFunction, writing.report)
-  return defined<Written<ChatFunction>>({
+  return omitUndefined<Written<ChatCompletionsFunction>>({
     name: responseToolName(name, namespace, at, writing.report),
     description,
     parameters: parameters ?? undefined,
@@ -279,7 +291,11 @@ function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunct
  * Makes notes for what no declaration of a tool has here. Flags that are false are the default, and
  * calls by the model alone.
  */
-function noteBeside(tool: FunctionTool | FreeformTool, handled: Keys, report: ChatReport): void {
+function noteBeside(
+  tool: FunctionTool | FreeformTool,
+  handled: Keys,
+  report: ChatCompletionsReport,
+): void {
   const { allowedCallers, at } = tool
   for (const key in tool)
     if (!handled[key] && tool[key as never] !== false)
@@ -300,30 +316,33 @@ const handledOfFreeform = keysOf<FreeformTool>()(
   'ext',
 )
 
-function encodeFreeform(tool: FreeformTool, writing: Writing): ChatWrittenTool {
+function encodeFreeform(tool: FreeformTool, writing: Writing): ChatCompletionsWrittenTool {
   const { name, namespace, description, format, at } = tool
   noteBeside(tool, handledOfFreeform, writing.report)
-  const custom = defined<Written<ChatCustomTool>>({
+  const custom = omitUndefined<Written<ChatCompletionsCustomTool>>({
     name: responseToolName(name, namespace, at, writing.report),
     description,
     format: format && encodeGrammar(format),
   })
-  return wireOf<ChatWrittenTool>({ type: 'custom', custom }, tool.ext)
+  return wireOf<ChatCompletionsWrittenTool>({ type: 'custom', custom }, tool.ext)
 }
 
 function encodeGrammar(
   format: NonNullable<FreeformTool['format']>,
-): NonNullable<Written<ChatCustomTool>['format']> {
+): NonNullable<Written<ChatCompletionsCustomTool>['format']> {
   return format.type === 'text'
     ? { type: 'text' }
     : { type: 'grammar', grammar: { definition: format.definition, syntax: format.syntax } }
 }
 
-function encodeWebSearch({ common, at }: ServerTool, report: ChatReport): ChatSearchOptions {
+function encodeWebSearch(
+  { common, at }: ServerTool,
+  report: ChatCompletionsReport,
+): ChatCompletionsSearchOptions {
   report.add('tool.server-mapped', at)
   const { contextSize, userLocation, ...rest } = common ?? {}
   report.rest(rest, at)
-  return defined<ChatSearchOptions>({
+  return omitUndefined<ChatCompletionsSearchOptions>({
     search_context_size: contextSize,
     user_location: userLocation && { type: 'approximate', approximate: userLocation },
   })

@@ -1,12 +1,12 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { EncodingContext } from '../../../protocol.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 
 /** The state of encoding one request or response. */
 export type Writing = {
-  report: ChatReport
+  report: ChatCompletionsReport
   options: Options
   /**
    * The request or response was read from this protocol, so it is written without limits and

@@ -7,8 +7,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
@@ -21,27 +21,31 @@ import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import type { Reading } from '../content/reading.ts'
 import { putBack } from '../content/stored-signatures.ts'
 import { opensEnvelopes, type Writing } from '../content/writing.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { keep, wireOf } from '../own.ts'
-import type { ChatBlock, ChatMessage, ChatWrittenMessage } from '../schema.ts'
+import type {
+  ChatCompletionsBlock,
+  ChatCompletionsMessage,
+  ChatCompletionsWrittenMessage,
+} from '../schema.ts'
 
-type PlainMessage = Extract<ChatMessage, { role: 'user' | 'system' | 'developer' }>
-type ResultMessage = Extract<ChatMessage, { role: 'tool' | 'function' }>
+type PlainMessage = Extract<ChatCompletionsMessage, { role: 'user' | 'system' | 'developer' }>
+type ResultMessage = Extract<ChatCompletionsMessage, { role: 'tool' | 'function' }>
 
 const knownOfPlain = keysOf<PlainMessage>()('role', 'content', 'name')
 const knownOfResult = keysOf<ResultMessage>()('role', 'content', 'tool_call_id', 'name')
 
 /** `messages` → canonical messages, one for each. */
 export function decodeMessages(
-  wire: readonly ChatMessage[],
-  report: ChatReport,
+  wire: readonly ChatCompletionsMessage[],
+  report: ChatCompletionsReport,
   { storedSignatures }: Pick<ChatCompletionsOptions, 'storedSignatures'> = {},
 ): Message[] {
   const calls = new Map<string, ToolCallPart>()
   const open = new OpenCalls()
   let legacy = 0
-  const decode = (raw: ChatMessage, i: number): Message => {
+  const decode = (raw: ChatCompletionsMessage, i: number): Message => {
     const at = below('/messages', i)
     if (raw.role === 'tool' || raw.role === 'function')
       return decodeResult(raw, at, { calls, open, report })
@@ -63,7 +67,7 @@ export function decodeMessages(
   return wire.map((raw, i) => takeMessageMark(decode(raw, i)))
 }
 
-function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message {
+function decodePlain(wire: PlainMessage, at: Place, report: ChatCompletionsReport): Message {
   const { role, content, name } = wire
   const message: Message = {
     role,
@@ -75,7 +79,7 @@ function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message
   return keep(message, unknownOf(wire, knownOfPlain))
 }
 
-type Calls = { calls: Map<string, ToolCallPart>; open: OpenCalls; report: ChatReport }
+type Calls = { calls: Map<string, ToolCallPart>; open: OpenCalls; report: ChatCompletionsReport }
 
 /**
  * A message without a call id (old clients leave it out) is the result of the oldest call that has
@@ -123,11 +127,11 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
 export function encodeMessages(
   messages: readonly Message[],
   writing: Writing,
-): ChatWrittenMessage[] {
+): ChatCompletionsWrittenMessage[] {
   const turns = writing.native ? [...messages] : regroup(messages, writing)
   const inToolTurns = toolTurns(turns)
-  const written: ChatWrittenMessage[] = []
-  let media: ChatBlock[] = []
+  const written: ChatCompletionsWrittenMessage[] = []
+  let media: ChatCompletionsBlock[] = []
   for (const turn of turns) {
     const mark = encodeMessageMark(turn, writing)
     if (turn.role !== 'tool' && media.length > 0) {
@@ -188,7 +192,7 @@ function encodeHistory(
   message: Message,
   inToolTurn: boolean,
   writing: Writing,
-): ChatWrittenMessage | undefined {
+): ChatCompletionsWrittenMessage | undefined {
   const { parts, name, at, ext } = message
   const wanted =
     writing.options.reasoningInHistory ??
@@ -201,19 +205,22 @@ function encodePlain(
   message: Message,
   role: 'user' | 'system' | 'developer',
   writing: Writing,
-): ChatWrittenMessage | undefined {
+): ChatCompletionsWrittenMessage | undefined {
   const { parts, name, ext } = message
   noteEnvelope(message, writing.report)
   const blocks = encodeParts(parts, writing)
   // All parts were left out, with notes. Servers would refuse an empty message.
   if (blocks.length === 0 && !writing.native) return undefined
-  return wireOf<ChatWrittenMessage>(
+  return wireOf<ChatCompletionsWrittenMessage>(
     { role, content: blocks.length === 0 ? undefined : plainly(blocks), name },
     ext,
   )
 }
 
-function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
+function noteEnvelope(
+  { id, status, phase, at, ext }: Message,
+  report: ChatCompletionsReport,
+): void {
   report.onceEach('message.ids', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('message.phase', at, 'phase')
   report.ext(ext, at)
@@ -241,8 +248,8 @@ const handled = keysOf<ToolResultPart>()(
 function encodeResult(
   part: ToolResultPart,
   { ext, at: messageAt }: Message,
-  { writing, media }: { writing: Writing; media: ChatBlock[] },
-): ChatWrittenMessage {
+  { writing, media }: { writing: Writing; media: ChatCompletionsBlock[] },
+): ChatCompletionsWrittenMessage {
   const {
     callId,
     name,
@@ -274,7 +281,7 @@ function encodeResult(
   if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
   else if (cache && !native) report.add('cache.unsupported', at, 'cache')
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
-  return wireOf<ChatWrittenMessage>(
+  return wireOf<ChatCompletionsWrittenMessage>(
     {
       role: 'tool',
       tool_call_id: callId,
@@ -287,7 +294,7 @@ function encodeResult(
 
 /** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
 const unmarked =
-  (report: ChatReport) =>
+  (report: ChatCompletionsReport) =>
   (part: Part): Part => {
     if (!part.cache) return part
     report.add('cache.unsupported', part.at, 'cache')
@@ -295,7 +302,7 @@ const unmarked =
     return rest as Part
   }
 
-function prefix(blocks: ChatBlock[], text: string): void {
+function prefix(blocks: ChatCompletionsBlock[], text: string): void {
   const first = blocks[0]
   if (first?.type === 'text') blocks[0] = { ...first, text: text + first.text }
   else blocks.unshift({ type: 'text', text })
@@ -304,7 +311,7 @@ function prefix(blocks: ChatBlock[], text: string): void {
 function moveMedia(
   part: MediaPart,
   callId: string,
-  { writing, media }: { writing: Writing; media: ChatBlock[] },
+  { writing, media }: { writing: Writing; media: ChatCompletionsBlock[] },
 ): void {
   const { report, options } = writing
   if (options.toolMedia === 'drop') {
@@ -339,7 +346,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
         if (last !== joined) last.parts = last.parts.slice()
         joined = last
         append(last.parts, parts)
-      } else turns.push(defined({ role, origin, name, at, ext, parts }))
+      } else turns.push(omitUndefined({ role, origin, name, at, ext, parts }))
     } else if (role !== 'tool')
       turns.push(parts === message.parts ? message : { ...message, parts })
     else {
@@ -348,7 +355,13 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (parts.length > 1) report.ext(ext, at)
       for (const part of parts)
         turns.push(
-          defined({ role, origin, at, ext: parts.length === 1 ? ext : undefined, parts: [part] }),
+          omitUndefined({
+            role,
+            origin,
+            at,
+            ext: parts.length === 1 ? ext : undefined,
+            parts: [part],
+          }),
         )
     }
   }

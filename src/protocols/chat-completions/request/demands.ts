@@ -35,7 +35,7 @@ export function demands(
     },
     toolPairs: {
       resultsFollowCalls: true,
-      callId: shortIds ? shortId : id => mapCallId(id, validCallId),
+      wireCallId: shortIds ? shortId : id => mapCallId(id, validCallId),
     },
   }
 }

@@ -1,12 +1,12 @@
 import { type Effort, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
-import { present, some } from '../../../kit/fields/defined.ts'
 import { encodeEffort } from '../../../kit/fields/effort.ts'
+import { omitNullish, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { Writing } from '../content/writing.ts'
-import { type ChatBody, ChatRequest } from '../schema.ts'
+import { type ChatCompletionsBody, ChatCompletionsRequest } from '../schema.ts'
 
-const isKnown = new Set(Object.keys(ChatRequest.shape))
+const isKnown = new Set(Object.keys(ChatCompletionsRequest.shape))
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 const tokens = (value: unknown) =>
@@ -87,7 +87,10 @@ export function decodeControls(received: JsonObject): {
   const spec: Record<string, string | number> = {}
   const places: FieldNames = {}
   const left = Object.fromEntries(
-    Object.entries(received).map(([key, value]) => [key, isObject(value) ? present(value) : value]),
+    Object.entries(received).map(([key, value]) => [
+      key,
+      isObject(value) ? omitNullish(value) : value,
+    ]),
   )
   for (const { path, field, read } of readings) {
     const [key, inner] = path
@@ -134,7 +137,7 @@ function contradicts(
 export function encodeControls(
   reasoning: ReasoningSpec | undefined,
   { report, native }: Writing,
-): Pick<ChatBody, 'reasoning_effort' | 'thinking' | 'reasoning'> {
+): Pick<ChatCompletionsBody, 'reasoning_effort' | 'thinking' | 'reasoning'> {
   if (!reasoning) return {}
   const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
   report.rest(rest, '', 'reasoning.')
@@ -142,7 +145,7 @@ export function encodeControls(
     return {
       reasoning_effort: effort,
       thinking: mode && { type: mode },
-      reasoning: some({
+      reasoning: omitUndefinedOrNone({
         max_tokens: budgetTokens,
         exclude: display && display === 'omitted',
         summary,

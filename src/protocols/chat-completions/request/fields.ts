@@ -1,6 +1,6 @@
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { ChatBody } from '../schema.ts'
+import type { ChatCompletionsBody } from '../schema.ts'
 import { encodeModalities, encodeVoice } from './format.ts'
 import {
   encodeLimit,
@@ -33,7 +33,7 @@ const limitIn = (name: string): { write: Write<number> } => ({
       : undefined,
 })
 
-const row = rowFor<RequestWriting, ChatBody>()
+const row = rowFor<RequestWriting, ChatCompletionsBody>()
 
 /**
  * The request fields that hold one value, but for the controls of reasoning, which `effort.ts` has.

@@ -1,21 +1,21 @@
 import { asSystemParts, asSystemText, partsOf } from '../../../kit/conversation/system-text.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { append } from '../../../kit/text/append.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { shortId } from './demands.ts'
 
 type Change = (
   messages: readonly JsonObject[],
   options: ChatCompletionsOptions,
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ) => readonly JsonObject[]
 
 /** The messages as their server takes them. */
 export function fitMessages(
   body: JsonObject,
   options: ChatCompletionsOptions,
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ): JsonObject {
   const before = body['messages']
   if (!Array.isArray(before) || !before.every(isObject)) return body
@@ -30,7 +30,7 @@ const each =
     change: (
       message: JsonObject,
       options: ChatCompletionsOptions,
-      note: (code: Parameters<ChatReport['add']>[0], field?: string) => void,
+      note: (code: Parameters<ChatCompletionsReport['add']>[0], field?: string) => void,
     ) => JsonObject,
   ): Change =>
   (messages, options, report) => {

@@ -1,6 +1,6 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 
 type Form = NonNullable<ChatCompletionsOptions['thinking']>
@@ -28,7 +28,7 @@ const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonOb
 export function fitReasoning(
   body: JsonObject,
   { efforts, thinking: form = 'effort' }: ChatCompletionsOptions,
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ): JsonObject {
   const effort = body['reasoning_effort']
   if (typeof effort !== 'string' || (efforts === undefined && form === 'effort')) return body
@@ -45,7 +45,7 @@ export function fitReasoning(
   return withDefaults({ ...rest, ...effortField }, switched)
 }
 
-type Off = { form: Form; known: readonly string[] | undefined; report: ChatReport }
+type Off = { form: Form; known: readonly string[] | undefined; report: ChatCompletionsReport }
 
 function withoutReasoning(
   body: JsonObject,

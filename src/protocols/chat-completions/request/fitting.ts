@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { plainSchema } from '../../../kit/tools/plain-schema.ts'
-import { type ChatReport, createChatReport } from '../notes.ts'
+import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fitMessages } from './fitting-messages.ts'
 import { fitReasoning } from './fitting-reasoning.ts'
 
 /** One requirement of a server. Returns the same body if it already holds. */
-type Edit = (body: JsonObject, options: Options, report: ChatReport) => JsonObject
+type Edit = (body: JsonObject, options: Options, report: ChatCompletionsReport) => JsonObject
 
 /**
  * The request as its server requires by the options, with a note for each change. It works on the
@@ -15,7 +15,7 @@ type Edit = (body: JsonObject, options: Options, report: ChatReport) => JsonObje
 export function fitRequest(
   wire: unknown,
   options: Options,
-): { wire: unknown; notes: ChatReport['notes'] } {
+): { wire: unknown; notes: ChatCompletionsReport['notes'] } {
   const report = createChatReport()
   if (!isObject(wire) || !Array.isArray(wire['messages'])) return { wire, notes: [] }
   let body = wire
@@ -59,7 +59,7 @@ const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
 }
 
 /** A server that can force any tool, but none by name, gets only the one that is forced. */
-function onlyChosen(body: JsonObject, choice: unknown, report: ChatReport): JsonObject {
+function onlyChosen(body: JsonObject, choice: unknown, report: ChatCompletionsReport): JsonObject {
   const named =
     isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
   const tools = Array.isArray(body['tools'])

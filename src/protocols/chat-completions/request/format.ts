@@ -1,12 +1,12 @@
 import type { OutputFormat } from '../../../canonical/request.ts'
-import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
 import { protocolName, withInner } from '../own.ts'
-import type { ChatBody, ChatRequest } from '../schema.ts'
+import type { ChatCompletionsBody, ChatCompletionsRequest } from '../schema.ts'
 import type { Put } from './settings.ts'
 
 type Schemed = {
@@ -20,7 +20,7 @@ const knownOfFormat = keysOf<{ type: string; json_schema: unknown }>()('type', '
 const knownOfSchema = keysOf<Schemed>()('name', 'description', 'schema', 'strict')
 
 export function decodeFormat(
-  wire: ChatRequest['response_format'],
+  wire: ChatCompletionsRequest['response_format'],
   put: Put,
 ): OutputFormat | undefined {
   if (!wire) return undefined
@@ -33,7 +33,7 @@ export function decodeFormat(
   if (type === 'json_object' && inner == null) {
     // Some servers accept a schema with the older type `json_object`.
     const { schema, ...others } = unknown ?? {}
-    put('response_format', isObject(schema) ? some(others) : unknown)
+    put('response_format', isObject(schema) ? omitUndefinedOrNone(others) : unknown)
     return isObject(schema) ? { type: 'schema', schema } : { type: 'json' }
   }
   if (type !== 'json_schema' || !isObject(inner))
@@ -43,7 +43,7 @@ export function decodeFormat(
   const format = {
     type: 'schema' as const,
     schema: schema ?? {},
-    ...present({ name, description }),
+    ...omitNullish({ name, description }),
   }
   return strict === undefined ? format : { ...format, strict }
 }
@@ -74,7 +74,7 @@ export function encodeVoice(
 export function encodeFormat(
   format: OutputFormat | undefined,
   writing: Writing,
-): ChatBody['response_format'] {
+): ChatCompletionsBody['response_format'] {
   const { report } = writing
   switch (format?.type) {
     case undefined:
@@ -93,8 +93,11 @@ export function encodeFormat(
       }
       return {
         type: 'json_schema',
-        json_schema: defined<
-          Extract<NonNullable<ChatBody['response_format']>, { type: 'json_schema' }>['json_schema']
+        json_schema: omitUndefined<
+          Extract<
+            NonNullable<ChatCompletionsBody['response_format']>,
+            { type: 'json_schema' }
+          >['json_schema']
         >({
           name: name ?? 'response',
           description,

@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
-import { present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitNullishOrNone, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import type { Decoded, Encoded, FieldNames } from '../../../protocol.ts'
@@ -12,7 +12,7 @@ import type { RequestWriting, Writing } from '../content/writing.ts'
 import { createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import { type ChatBody, ChatRequest } from '../schema.ts'
+import { type ChatCompletionsBody, ChatCompletionsRequest } from '../schema.ts'
 import { decodeMessages, encodeMessages } from './conversation.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
 import { fields } from './fields.ts'
@@ -29,7 +29,7 @@ const knownIn = {
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
-  const body = check(protocolName, ChatRequest, wire)
+  const body = check(protocolName, ChatCompletionsRequest, wire)
   const { controls, unknown } = splitControls(body)
   const { spec: reasoning, left, places } = decodeControls(controls)
   const { cache: auto, left: kept = {} } = takeMark({ ...unknown, ...left })
@@ -37,24 +37,24 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     if (rest) kept[key] = rest
   }
   const choice = body.tool_choice ?? body.function_call
-  put('tool_choice', some(unknownOfToolChoice(choice)))
+  put('tool_choice', omitUndefinedOrNone(unknownOfToolChoice(choice)))
   let inner: keyof typeof knownIn
   for (inner in knownIn) put(inner, unknownOf(body[inner] ?? {}, knownIn[inner]))
   // Values that are no text have no canonical field.
   if (body.metadata)
     put(
       'metadata',
-      someOf(
+      omitNullishOrNone(
         Object.fromEntries(Object.entries(body.metadata).filter(([, value]) => !isText(value))),
       ),
     )
-  const value: CanonicalRequest = present({
+  const value: CanonicalRequest = omitNullish({
     messages: decodeMessages(body.messages, report, options),
     tools: decodeTools(body),
     toolChoice: decodeToolChoice(choice),
-    output: someOf({ format: decodeFormat(body.response_format, put) }),
+    output: omitNullishOrNone({ format: decodeFormat(body.response_format, put) }),
     reasoning,
-    cache: someOf({ auto }),
+    cache: omitNullishOrNone({ auto }),
     prediction: decodePrediction(body.prediction, report, put),
   })
   fields.read(body, value)
@@ -66,7 +66,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     kept['max_tokens'] = body.max_tokens
   if (body.tool_choice != null && body.function_call != null)
     kept['function_call'] = body.function_call
-  keep(value, some(kept))
+  keep(value, omitUndefinedOrNone(kept))
   const fieldNames: FieldNames = {
     ...places,
     ...placesOf(value.messages, value.tools, body),
@@ -76,7 +76,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
 }
 
 /** The names of fields whose older spelling a request uses. */
-function olderNames(body: ChatRequest): FieldNames {
+function olderNames(body: ChatCompletionsRequest): FieldNames {
   const choice = 'function_call'
   return {
     ...(typeof body.stop === 'string' && { 'stop.0': 'stop' }),
@@ -91,9 +91,10 @@ function olderNames(body: ChatRequest): FieldNames {
   }
 }
 
-const isOlderLimit = (body: ChatRequest) =>
+const isOlderLimit = (body: ChatCompletionsRequest) =>
   body.max_completion_tokens == null && body.max_tokens != null
-const isOlderChoice = (body: ChatRequest) => body.tool_choice == null && body.function_call != null
+const isOlderChoice = (body: ChatCompletionsRequest) =>
+  body.tool_choice == null && body.function_call != null
 
 /** What is written of each group of fields. */
 const handledIn = {
@@ -127,7 +128,10 @@ const handled = keysIn(
  * @throws TranslationError `inexpressible` for references that only another provider can resolve,
  * unless `onUnresolvable` is `note`
  */
-export function encodeRequest(value: CanonicalRequest, options: Options = {}): Encoded<ChatBody> {
+export function encodeRequest(
+  value: CanonicalRequest,
+  options: Options = {},
+): Encoded<ChatCompletionsBody> {
   const report = createChatReport(options.fieldNames)
   const { ext } = value
   const native = value.source?.protocol === protocolName
@@ -155,7 +159,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions, writing)
   const encoded = encodeMessages(conversation, writing)
-  const begun: ChatBody = {
+  const begun: ChatCompletionsBody = {
     model: value.model,
     messages: encoded,
     ...definitions,
@@ -166,9 +170,9 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
     prediction: prediction && encodePrediction(prediction.parts, writing),
   }
   fields.write(value, writing, begun)
-  const wire = wireOf<ChatBody>(begun, ext)
+  const wire = wireOf<ChatCompletionsBody>(begun, ext)
   report.resolvePending(wire)
-  const context = some({ output: writing.output })
+  const context = omitUndefinedOrNone({ output: writing.output })
   const isEmpty = !native && holdsNoTurn(encoded, messages)
   return { wire, notes: report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
@@ -178,7 +182,7 @@ function encodeChoice(
   { toolChoice, parallelToolCalls }: CanonicalRequest,
   hasTools: boolean,
   writing: Writing,
-): Pick<ChatBody, 'tool_choice' | 'parallel_tool_calls'> {
+): Pick<ChatCompletionsBody, 'tool_choice' | 'parallel_tool_calls'> {
   if (hasTools || writing.native)
     return {
       tool_choice: encodeToolChoice(toolChoice, writing),

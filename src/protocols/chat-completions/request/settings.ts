@@ -7,8 +7,12 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { controlMark } from '../content/cache.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
-import type { ChatReport } from '../notes.ts'
-import type { ChatBody, ChatControlMark, ChatRequest } from '../schema.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
+import type {
+  ChatCompletionsBody,
+  ChatCompletionsControlMark,
+  ChatCompletionsRequest,
+} from '../schema.ts'
 import { serviceTiers } from '../vocabulary.ts'
 
 /** Keeps the unknown keys of an object under a key of the body. */
@@ -43,7 +47,7 @@ export function encodeTtl(ttl: string, writing: Writing, field: string): string 
 export function encodeAuto(
   auto: CacheSpec['auto'],
   { report, options, native }: Writing,
-): ChatControlMark | undefined {
+): ChatCompletionsControlMark | undefined {
   if (!auto) return undefined
   const approximate = () => report.add('cache.ttl', '', 'cache.auto.ttl')
   if (native || options.cacheMarks === 'cache_control') return controlMark(auto, approximate)
@@ -106,11 +110,14 @@ export function lose(value: unknown, { report }: Writing, field: string): undefi
   report.rest({ [field]: value }, '')
 }
 
-const knownOfPrediction = keysOf<NonNullable<ChatRequest['prediction']>>()('type', 'content')
+const knownOfPrediction = keysOf<NonNullable<ChatCompletionsRequest['prediction']>>()(
+  'type',
+  'content',
+)
 
 export function decodePrediction(
-  prediction: ChatRequest['prediction'],
-  report: ChatReport,
+  prediction: ChatCompletionsRequest['prediction'],
+  report: ChatCompletionsReport,
   put: Put,
 ): CanonicalRequest['prediction'] {
   if (!prediction) return undefined
@@ -118,6 +125,9 @@ export function decodePrediction(
   return { parts: decodeContent(prediction.content, '/prediction', report) }
 }
 
-export function encodePrediction(parts: readonly Part[], writing: Writing): ChatBody['prediction'] {
+export function encodePrediction(
+  parts: readonly Part[],
+  writing: Writing,
+): ChatCompletionsBody['prediction'] {
   return { type: 'content', content: plainly(encodeParts(parts, writing)) }
 }

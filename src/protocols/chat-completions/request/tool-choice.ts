@@ -6,7 +6,7 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { Writing } from '../content/writing.ts'
 import { protocolName } from '../own.ts'
-import type { ChatChosen, ChatToolChoice } from '../schema.ts'
+import type { ChatCompletionsChosen, ChatCompletionsToolChoice } from '../schema.ts'
 
 const words = new Map<unknown, ToolChoice>([
   ['auto', { mode: 'auto' }],
@@ -80,7 +80,7 @@ function decodeAllowed(wire: unknown, at: Place): AllowedTool | undefined {
 export function encodeToolChoice(
   choice: ToolChoice | undefined,
   writing: Writing,
-): ChatToolChoice | undefined {
+): ChatCompletionsToolChoice | undefined {
   if (!choice) return undefined
   const { report } = writing
   switch (choice.mode) {
@@ -132,7 +132,7 @@ export function encodeToolChoice(
   }
 }
 
-function encodeNamed(kind: 'function' | 'freeform', name: string): ChatChosen {
+function encodeNamed(kind: 'function' | 'freeform', name: string): ChatCompletionsChosen {
   return kind === 'function'
     ? { type: 'function', function: { name } }
     : { type: 'custom', custom: { name } }

@@ -1,5 +1,5 @@
 import type { Part, Place, TokenLogprob } from '../../../canonical/message.ts'
-import { some } from '../../../kit/fields/defined.ts'
+import { omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import {
@@ -11,9 +11,9 @@ import {
   unreadOfToken,
 } from '../../../kit/response/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import type { ChatLogprobs, ChatToken } from '../schema.ts'
+import type { ChatCompletionsLogprobs, ChatCompletionsToken } from '../schema.ts'
 
 /** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
 
@@ -23,7 +23,7 @@ import type { ChatLogprobs, ChatToken } from '../schema.ts'
  */
 export function attachLogprobs(
   parts: readonly Part[],
-  { logprobs, at, report }: { logprobs: JsonObject; at: Place; report: ChatReport },
+  { logprobs, at, report }: { logprobs: JsonObject; at: Place; report: ChatCompletionsReport },
 ): TokenLogprob[] | undefined {
   const content = decodeLogprobs(logprobs['content'], below(at, 'content'))
   const refusal = decodeLogprobs(logprobs['refusal'], below(at, 'refusal'))
@@ -65,7 +65,7 @@ export function unreadOfLogprobs({ content, refusal, ...unknown }: JsonObject): 
 
 function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   const { token, logprob, bytes } = wire
-  const unread = some(unreadOfToken(wire))
+  const unread = omitUndefinedOrNone(unreadOfToken(wire))
   const read: Omit<TokenLogprob, 'top'> = {
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
@@ -76,28 +76,28 @@ function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
 
 export function encodeLogprobs(
   tokens: readonly TokenLogprob[],
-): NonNullable<ChatLogprobs['content']> {
+): NonNullable<ChatCompletionsLogprobs['content']> {
   return tokens.map(token => ({
     ...encodeToken(token),
     top_logprobs: (token.top ?? []).map(encodeToken),
   }))
 }
 
-function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): ChatToken {
-  const known: ChatToken = {
+function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): ChatCompletionsToken {
+  const known: ChatCompletionsToken = {
     token,
     bytes: bytes === undefined ? bytesOf(token) : bytes,
     logprob: Math.max(logprob, leastLogprob),
   }
-  return ext ? wireOf<ChatToken>(known, ext) : known
+  return ext ? wireOf<ChatCompletionsToken>(known, ext) : known
 }
 
 /** `logprobs` of a choice. Undefined: none. */
 export function encodeChoiceLogprobs(
   parts: readonly Part[],
   loose: readonly TokenLogprob[] | undefined,
-  report: ChatReport,
-): ChatLogprobs | undefined {
+  report: ChatCompletionsReport,
+): ChatCompletionsLogprobs | undefined {
   const content = [
     ...(loose ?? []),
     ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : [])),

@@ -6,8 +6,8 @@ import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
-import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { indexOf } from '../../../kit/response/candidates.ts'
@@ -23,22 +23,22 @@ import type { Reading } from '../content/reading.ts'
 import { type StoredSignatures, takeOut } from '../content/stored-signatures.ts'
 import type { Writing } from '../content/writing.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
-import { type ChatReport, createChatReport } from '../notes.ts'
+import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName, wireOf, withUnknown } from '../own.ts'
 import {
-  type ChatChoice,
-  type ChatErrorBody,
-  ChatResponse,
-  type ChatWrittenAssistant,
-  type ChatWrittenChoice,
-  type ChatWrittenResponse,
+  type ChatCompletionsChoice,
+  type ChatCompletionsErrorBody,
+  ChatCompletionsResponse,
+  type ChatCompletionsWrittenAssistant,
+  type ChatCompletionsWrittenChoice,
+  type ChatCompletionsWrittenResponse,
 } from '../schema.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
 
-const knownOfResponse = keysOf<ChatResponse>()(
+const knownOfResponse = keysOf<ChatCompletionsResponse>()(
   'id',
   'object',
   'created',
@@ -47,7 +47,12 @@ const knownOfResponse = keysOf<ChatResponse>()(
   'usage',
   'service_tier',
 )
-const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 'logprobs')
+const knownOfChoice = keysOf<ChatCompletionsChoice>()(
+  'index',
+  'message',
+  'finish_reason',
+  'logprobs',
+)
 
 /**
  * A complete (not streamed) response. An error body becomes `error` with no candidates, whatever
@@ -58,13 +63,13 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const report = createChatReport(options.fieldNames)
   if (isErrorBody(wire))
     return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
-  const body = check(protocolName, ChatResponse, wire)
+  const body = check(protocolName, ChatCompletionsResponse, wire)
   const { usage } = body
   const choices = body.choices ?? []
   const counted = decodeUsage(findUsage(body))
   if (counted?.repaired) report.add('usage.repaired', '/usage')
   const taken = new Set<number>()
-  const known = present({
+  const known = omitNullish({
     id: body.id || null,
     model: body.model || null,
     createdAt: readTime(body.created),
@@ -94,7 +99,7 @@ export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
   if (!isObject(wire)) return {}
   const { choices } = wire
-  return defined({
+  return omitUndefined({
     usage: decodeUsage(findUsage(wire))?.usage,
     error: failureIn(Array.isArray(choices) ? choices : [], wire),
   })
@@ -127,14 +132,14 @@ export function readTime(created: unknown): number | undefined {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }
 
-type Around = { index: number; responseId: string; options: Options; report: ChatReport }
+type Around = { index: number; responseId: string; options: Options; report: ChatCompletionsReport }
 
 /** Is it a call of a known type? A stream leaves out calls of other types, too. */
 const isKnownCall = (raw: unknown) =>
   isObject(raw) && (raw['type'] == null || raw['type'] === 'function' || raw['type'] === 'custom')
 
 function decodeChoice(
-  wire: ChatChoice,
+  wire: ChatCompletionsChoice,
   position: number,
   { index: candidate, responseId, options, report }: Around,
 ): Candidate {
@@ -162,7 +167,7 @@ function decodeChoice(
   const finish = decodeFinish(finish_reason ?? undefined, { hasCalls, isBroken }, { at, report })
   const value: Candidate = { index: candidate, at, messages: [whole], finish }
   if (loose) value.logprobs = loose
-  const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
+  const unread = isObject(logprobs) ? omitUndefinedOrNone(unreadOfLogprobs(logprobs)) : logprobs
   const unknown = unknownOf(wire, knownOfChoice)
   return keep(
     value,
@@ -191,7 +196,7 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
 export function encodeResponse(
   value: CanonicalResponse,
   options: Options = {},
-): Encoded<ChatWrittenResponse | ChatErrorBody> {
+): Encoded<ChatCompletionsWrittenResponse | ChatCompletionsErrorBody> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
   const native = value.source?.protocol === protocolName
@@ -227,12 +232,12 @@ export function encodeResponse(
         model: model ?? '',
       }
     : encodeHead(value, options, report)
-  const body: Pick<ChatWrittenResponse, 'choices' | 'usage' | 'service_tier'> = {
+  const body: Pick<ChatCompletionsWrittenResponse, 'choices' | 'usage' | 'service_tier'> = {
     choices,
     usage: usage && encodeUsage(usage, report, native),
     service_tier: tierOf(serviceTier, native, report),
   }
-  const wire = wireOf<ChatWrittenResponse>(Object.assign(head, body), ext)
+  const wire = wireOf<ChatCompletionsWrittenResponse>(Object.assign(head, body), ext)
   report.resolvePending(wire)
   return {
     wire,
@@ -245,7 +250,7 @@ export function encodeResponse(
 export function encodeHead(
   { id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>,
   options: Options,
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ) {
   const requestedModel = options.context?.request?.model
   if (id === undefined) report.add('response.id', '/id')
@@ -266,7 +271,7 @@ export function encodeHead(
 export function tierOf(
   tier: string | undefined,
   native: boolean,
-  report: ChatReport,
+  report: ChatCompletionsReport,
 ): string | undefined {
   if (tier === undefined || native || serviceTiers.has(tier)) return tier
   report.once('tier.nearest', '', 'serviceTier')
@@ -301,7 +306,7 @@ function encodeCandidate(
   candidate: Candidate,
   at: Place,
   writing: Writing & { stored: StoredSignatures },
-): ChatWrittenChoice {
+): ChatCompletionsWrittenChoice {
   const { index, at: place, messages, finish, logprobs, ext } = candidate
   const { report, options } = writing
   report.unwritten(candidate, handledOfCandidate, place)
@@ -343,10 +348,10 @@ function encodeCandidate(
   })
   refuse(finish, { message, parts, report })
   const { message: beside, ...fields } = ownOf(ext) ?? {}
-  const shown: ChatWrittenChoice = {
+  const shown: ChatCompletionsWrittenChoice = {
     index,
     message: isObject(beside)
-      ? withUnknown<ChatWrittenAssistant>(
+      ? withUnknown<ChatCompletionsWrittenAssistant>(
           message,
           unknownBeside(beside, message, { at: below(place ?? '', 'message'), report }),
         )
@@ -356,13 +361,13 @@ function encodeCandidate(
       encodeChoiceLogprobs(parts, logprobs, report) ??
       (fields['logprobs'] === undefined ? null : undefined),
   }
-  return withUnknown<ChatWrittenChoice>(shown, fields)
+  return withUnknown<ChatCompletionsWrittenChoice>(shown, fields)
 }
 
 type Ending = {
   at: Place
   place: Place | undefined
-  report: ChatReport
+  report: ChatCompletionsReport
   options: Options
   hasCalls: boolean
 }
@@ -384,7 +389,7 @@ function encodeEnding(
 export function noteFinish(
   finish: Finish,
   written: ReturnType<typeof encodeFinish>,
-  { at, report }: { at: Place | undefined; report: ChatReport },
+  { at, report }: { at: Place | undefined; report: ChatCompletionsReport },
 ): void {
   if (written && (!written.exact || finish.approximate))
     report.add('finish.approximated', at, 'finish.reason')
@@ -407,7 +412,11 @@ function refuse(
     message,
     parts,
     report,
-  }: { message: ChatWrittenAssistant; parts: readonly Part[]; report: ChatReport },
+  }: {
+    message: ChatCompletionsWrittenAssistant
+    parts: readonly Part[]
+    report: ChatCompletionsReport
+  },
 ): void {
   if (
     finish?.reason !== 'refusal' ||
@@ -429,8 +438,8 @@ export function blockedText({
 
 function encodeBlocked(
   blocked: NonNullable<CanonicalResponse['promptBlocked']>,
-  report: ChatReport,
-): ChatWrittenChoice {
+  report: ChatCompletionsReport,
+): ChatCompletionsWrittenChoice {
   report.add('prompt.blocked', '', 'promptBlocked')
   return {
     index: 0,

@@ -1,10 +1,10 @@
 import type { Usage } from '../../../canonical/response.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, wireOf } from '../own.ts'
-import type { ChatWrittenUsage } from '../schema.ts'
+import type { ChatCompletionsWrittenUsage } from '../schema.ts'
 
 /**
  * `repaired`: counts were text, fractions or invalid, or they did not add up and the total was
@@ -79,7 +79,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     hit !== undefined && input !== undefined && count(missed) === input - hit
       ? {}
       : { prompt_cache_miss_tokens: missed }
-  const usage: Usage = defined({
+  const usage: Usage = omitUndefined({
     input,
     output,
     cacheRead:
@@ -102,7 +102,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   Object.assign(outputRest, texts.output)
   const fields: JsonObject = {
     // A total that is less than the sum is not used.
-    ...telling(defined({ ...unknown, ...other, ...(missing < 0 && { total_tokens }) })),
+    ...telling(omitUndefined({ ...unknown, ...other, ...(missing < 0 && { total_tokens }) })),
     ...group(
       'prompt_tokens_details',
       isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details,
@@ -112,7 +112,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
       isObject(completion_tokens_details) ? outputRest : completion_tokens_details,
     ),
   }
-  return { usage: keep(usage, some(fields)), repaired: counter.repaired }
+  return { usage: keep(usage, omitUndefinedOrNone(fields)), repaired: counter.repaired }
 }
 
 /** `repaired`: a count was text, a fraction or invalid. */
@@ -223,7 +223,11 @@ const handled = keysOf<Usage>()(
  * Notes: counts that have no place here. `native`: clients of other servers expect some counts,
  * which are 0 if they are unknown.
  */
-export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): ChatWrittenUsage {
+export function encodeUsage(
+  usage: Usage,
+  report: ChatCompletionsReport,
+  native: boolean,
+): ChatCompletionsWrittenUsage {
   const { input, output, ext } = usage
   if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')
   const tier = native ? usage.serviceTier : undefined
@@ -234,17 +238,17 @@ export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): 
   // Clients add them up, so a missing count is written as 0, with a note.
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const none = native ? undefined : 0
-  const written: ChatWrittenUsage = {
+  const written: ChatCompletionsWrittenUsage = {
     prompt_tokens: input ?? 0,
     completion_tokens: output ?? 0,
     total_tokens: (input ?? 0) + (output ?? 0),
-    prompt_tokens_details: some({
+    prompt_tokens_details: omitUndefinedOrNone({
       cached_tokens: usage.cacheRead ?? none,
       cache_write_tokens: usage.cacheWrite,
       audio_tokens: usage.inputAudio,
       image_tokens: usage.inputImage,
     }),
-    completion_tokens_details: some({
+    completion_tokens_details: omitUndefinedOrNone({
       reasoning_tokens: usage.reasoning ?? none,
       audio_tokens: usage.outputAudio,
       accepted_prediction_tokens: usage.acceptedPrediction,
@@ -252,5 +256,5 @@ export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): 
     }),
     service_tier: tier,
   }
-  return wireOf<ChatWrittenUsage>(written, ext)
+  return wireOf<ChatCompletionsWrittenUsage>(written, ext)
 }

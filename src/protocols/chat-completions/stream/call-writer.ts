@@ -3,9 +3,9 @@ import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { noteBeside } from '../content/calls.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { ownOf } from '../own.ts'
-import type { ChatCallDelta } from '../schema.ts'
+import type { ChatCompletionsCallDelta } from '../schema.ts'
 import {
   type CallOut,
   type Choice,
@@ -37,19 +37,19 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   const shown = shownId(state, head)
   if (shown !== id) report.add('tool-call.id', at, 'id')
   const called = responseToolName(name, namespace, at, report)
-  const inner: Omit<ChatCallDelta, 'index'> =
+  const inner: Omit<ChatCompletionsCallDelta, 'index'> =
     kind === 'function'
       ? { type: 'function', function: { name: called, arguments: '' } }
       : { type: 'custom', custom: { name: called, input: '' } }
   const callSignature = encodeSignature(state, head, shown)
-  const known: ChatCallDelta = {
+  const known: ChatCompletionsCallDelta = {
     index: call.index,
     id: callSignature.id,
     ...inner,
     ...(carriedTo(state, call) ?? callSignature.beside),
   }
   writeDelta(state, choice, {
-    delta: { tool_calls: [merge<ChatCallDelta>(besideCall(head, report), known)] },
+    delta: { tool_calls: [merge<ChatCompletionsCallDelta>(besideCall(head, report), known)] },
     emit,
   })
 }
@@ -58,7 +58,7 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
  * Unknown keys of a call of this protocol. An object of the other kind is left out, because clients
  * see the kind of a call by its object.
  */
-function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonObject {
+function besideCall({ kind, at, ext }: ToolCallPart, report: ChatCompletionsReport): JsonObject {
   const fields = ownOf(ext)
   if (!fields) return {}
   const other = kind === 'function' ? 'custom' : 'function'
@@ -107,7 +107,7 @@ function writeInput(
     writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
     return
   }
-  const inner: Omit<ChatCallDelta, 'index'> =
+  const inner: Omit<ChatCompletionsCallDelta, 'index'> =
     call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }

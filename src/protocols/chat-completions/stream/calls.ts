@@ -1,7 +1,7 @@
 import { copyOf } from '../../../canonical/copy.ts'
 import type { Place, ToolCallPart } from '../../../canonical/message.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
-import { someOf } from '../../../kit/fields/defined.ts'
+import { omitNullishOrNone } from '../../../kit/fields/omit.ts'
 import {
   advanceJson,
   isObject,
@@ -64,7 +64,11 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
     [key]: isObject(body) ? null : body,
     index: typeof index === 'number' ? null : index,
   }
-  const unknown = withInner(someOf({ ...outer, ...strange }), key, someOf(rest))
+  const unknown = withInner(
+    omitNullishOrNone({ ...outer, ...strange }),
+    key,
+    omitNullishOrNone(rest),
+  )
   addInput(state, choice, { call, input, emit, at, beside: { signature, unknown } })
 }
 
@@ -113,7 +117,7 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
     input: readInput(input),
     emit,
     at: `${pointerOf(placeOf(choice))}/function_call`,
-    beside: { unknown: someOf(unknown) },
+    beside: { unknown: omitNullishOrNone(unknown) },
   })
 }
 

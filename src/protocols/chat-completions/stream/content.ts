@@ -1,5 +1,5 @@
 import type { MediaPart } from '../../../canonical/message.ts'
-import { present } from '../../../kit/fields/defined.ts'
+import { omitNullish } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf, step } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
@@ -54,7 +54,7 @@ export function readBlock(
 
 /** Texts run on from delta to delta, so what else a block says has no place. */
 function noteUnknown(state: DecoderState, choice: Choice, unknown: JsonObject): void {
-  for (const key in present(unknown))
+  for (const key in omitNullish(unknown))
     reportOf(state).once('field.unknown', `${pointerOf(placeOf(choice))}/content${step(key)}`)
 }
 
@@ -118,7 +118,7 @@ export function readAudio(
   { id, data, transcript, ...unknown }: JsonObject,
   emit: EmitEvent,
 ): void {
-  const late: JsonObject = present({
+  const late: JsonObject = omitNullish({
     ...unknown,
     id: wordless(id),
     data: wordless(data),

@@ -12,7 +12,7 @@ import { countedFrom } from '../../../kit/response/candidates.ts'
 import type { EmitEvent, MachineState } from '../../../protocol.ts'
 import type { ReceivedPart } from '../content/layout.ts'
 import type { Tags } from '../content/think-tags.ts'
-import { type ChatReport, createChatReport } from '../notes.ts'
+import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Failure } from './failure.ts'
 
 /** The state of the stream decoder, which its files share. */
@@ -207,4 +207,5 @@ export function placeOf({ candidate }: Choice): Place {
   return below(below('/choices', candidate), 'message')
 }
 
-export const reportOf = ({ notes }: MachineState): ChatReport => createChatReport(undefined, notes)
+export const reportOf = ({ notes }: MachineState): ChatCompletionsReport =>
+  createChatReport(undefined, notes)

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../../canonical/event.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same, setOwn } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asksForOne } from '../../../kit/response/candidates.ts'
@@ -215,8 +215,18 @@ function start(state: DecoderState, emit: EmitEvent): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
   const { id, model, createdAt, serviceTier, fields } = state
-  const head = defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier })
-  emit(keep({ type: 'start', ...head, source: { protocol: protocolName } }, some(fields)))
+  const head = omitUndefined({
+    id: id || undefined,
+    model: model || undefined,
+    createdAt,
+    serviceTier,
+  })
+  emit(
+    keep(
+      { type: 'start', ...head, source: { protocol: protocolName } },
+      omitUndefinedOrNone(fields),
+    ),
+  )
 }
 
 function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
@@ -354,7 +364,7 @@ function readTexts(
     else if (inDelta.get(key)?.(value) === false)
       noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
   }
-  return some(unknown)
+  return omitUndefinedOrNone(unknown)
 }
 
 /** Reasoning and its signatures in fields other than those of its text. */
@@ -459,7 +469,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
     { hasCalls, isBroken },
     { at: below('/choices', candidate), report },
   )
-  const beside = some({
+  const beside = omitUndefinedOrNone({
     ...delta,
     ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }),
   })
@@ -467,7 +477,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   emit(
     keep(
       { type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate) },
-      withInner(some(fields), 'message', beside),
+      withInner(omitUndefinedOrNone(fields), 'message', beside),
     ),
   )
 }

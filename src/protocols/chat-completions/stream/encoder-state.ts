@@ -13,19 +13,19 @@ import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { textField } from '../content/carriers.ts'
 import type { Phase } from '../content/layout.ts'
 import type { StoredSignatures } from '../content/stored-signatures.ts'
-import { type ChatReport, createChatReport } from '../notes.ts'
+import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { encodeHead } from '../response/response.ts'
 import type {
-  ChatAudio,
-  ChatChunk,
-  ChatChunkChoice,
-  ChatDelta,
-  ChatHead,
-  ChatWire,
+  ChatCompletionsAudio,
+  ChatCompletionsChunk,
+  ChatCompletionsChunkChoice,
+  ChatCompletionsDelta,
+  ChatCompletionsHead,
+  ChatCompletionsWire,
 } from '../schema.ts'
 
-export type EmitWire = Emit<ChatWire['event']>
+export type EmitWire = Emit<ChatCompletionsWire['event']>
 
 export type CallOut = {
   kind: 'call'
@@ -61,7 +61,7 @@ export type Worded =
 export type PartOut =
   | CallOut
   | Worded
-  | { kind: 'audio'; id: string; late: ChatAudio; hasData: boolean }
+  | { kind: 'audio'; id: string; late: ChatCompletionsAudio; hasData: boolean }
   | { kind: 'none' }
 
 export type Choice = {
@@ -107,13 +107,13 @@ export type EncoderState = MachineState &
     single: boolean
     /** Head fields to use where the source sends none. */
     spare: { id: string; created: number; model: string }
-    head: ChatHead
+    head: ChatCompletionsHead
     /** The head fields that the source has sent. */
     sentHead: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
     /** The notes for made-up head fields are still to be made, with the first chunk. */
     owesHead: boolean
     /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
-    written: { head: ChatHead; text: string } | undefined
+    written: { head: ChatCompletionsHead; text: string } | undefined
     /** The response was read from this protocol. */
     native: boolean
     /** Unknown fields of this protocol that the next chunk carries. */
@@ -125,7 +125,7 @@ export type EncoderState = MachineState &
     signatures: StoredSignatures
   }
 
-export const reportOf = (state: EncoderState): ChatReport =>
+export const reportOf = (state: EncoderState): ChatCompletionsReport =>
   createChatReport(state.fieldNames, state.notes)
 
 export function choiceOf(state: EncoderState, index: number): Choice {
@@ -155,12 +155,16 @@ export function choiceOf(state: EncoderState, index: number): Choice {
 }
 
 /** Writes one chunk with one choice. */
-export function write(state: EncoderState, choice: ChatChunkChoice, emit: EmitWire): void {
+export function write(
+  state: EncoderState,
+  choice: ChatCompletionsChunkChoice,
+  emit: EmitWire,
+): void {
   if (state.owesHead) {
     state.owesHead = false
     encodeHead(state.sentHead, {}, reportOf(state))
   }
-  const chunk: ChatChunk = { ...state.head, ...state.fields, choices: [choice] }
+  const chunk: ChatCompletionsChunk = { ...state.head, ...state.fields, choices: [choice] }
   if (state.writeUsage) chunk.usage = null
   state.fields = {}
   emit(chunk)
@@ -173,7 +177,7 @@ export function write(state: EncoderState, choice: ChatChunkChoice, emit: EmitWi
 export function writeDelta(
   state: EncoderState,
   choice: Choice,
-  { delta, emit }: { delta: ChatDelta; emit: EmitWire },
+  { delta, emit }: { delta: ChatCompletionsDelta; emit: EmitWire },
 ): void {
   if (!choice.begun) {
     choice.begun = true

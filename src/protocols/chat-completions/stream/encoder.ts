@@ -8,7 +8,7 @@ import type {
 import type { Place } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
@@ -30,7 +30,13 @@ import {
   tierOf,
 } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
-import type { ChatAnnotation, ChatChunkChoice, ChatDelta, ChatHead, ChatWire } from '../schema.ts'
+import type {
+  ChatCompletionsAnnotation,
+  ChatCompletionsChunkChoice,
+  ChatCompletionsDelta,
+  ChatCompletionsHead,
+  ChatCompletionsWire,
+} from '../schema.ts'
 import { encodeFinish } from '../vocabulary.ts'
 import { closeCall } from './call-writer.ts'
 import {
@@ -56,7 +62,7 @@ import { encodeReasoning, notePhases, storeSignatures } from './signatures.ts'
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
-  ChatWire['event'],
+  ChatCompletionsWire['event'],
   EncoderState,
   ChatCompletionsOptions
 > = {
@@ -77,7 +83,7 @@ export const streamEncoder: StreamMachine<
       notes: [],
       phase: 'before',
       fieldNames,
-      settings: defined({
+      settings: omitUndefined({
         reasoningField,
         signatures,
         signedReasoning,
@@ -186,8 +192,8 @@ function begin(
   state.native = source?.protocol === protocolName
   state.owesHead = !state.native
   state.phase = 'inside'
-  state.sentHead = defined({ id, model, createdAt, serviceTier })
-  state.head = defined<ChatHead>({
+  state.sentHead = omitUndefined({ id, model, createdAt, serviceTier })
+  state.head = omitUndefined<ChatCompletionsHead>({
     id: id || spare.id,
     object: 'chat.completion.chunk',
     created: createdAt === undefined ? spare.created : Math.floor(createdAt),
@@ -212,7 +218,7 @@ function startMessage(
 ): void {
   const choice = choiceOf(state, candidate)
   choice.name ??= name
-  choice.roles[message] = defined({ role, at })
+  choice.roles[message] = omitUndefined({ role, at })
   if (id !== undefined) reportOf(state).once('message.ids', at, 'itemId')
   if (phase) choice.phases.set(message, { phase, at })
   reportOf(state).ext(ext, at)
@@ -277,7 +283,7 @@ function conclude(
   choice.finished = true
   closeCall(state, choice, emit)
   const found = encodeAnnotations(state, choice)
-  const known: ChatDelta = {
+  const known: ChatCompletionsDelta = {
     ...(found.length > 0 && { annotations: found }),
     ...encodeReasoning(state, choice),
   }
@@ -287,7 +293,7 @@ function conclude(
   })
   // Those of a text are in `found`.
   const unknown = annotations === undefined || has(choice, 'text') ? rest : { ...rest, annotations }
-  const left = withUnknown<ChatDelta>(known, unknown)
+  const left = withUnknown<ChatCompletionsDelta>(known, unknown)
   const put = (
     key: 'annotations' | 'reasoning_details' | 'thinking_blocks' | 'reasoning_items',
   ) => {
@@ -305,12 +311,16 @@ function conclude(
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
   write(
     state,
-    merge<ChatChunkChoice>(fields, { index: choice.index, delta: left, finish_reason: word }),
+    merge<ChatCompletionsChunkChoice>(fields, {
+      index: choice.index,
+      delta: left,
+      finish_reason: word,
+    }),
     emit,
   )
 }
 
-function encodeAnnotations(state: EncoderState, choice: Choice): ChatAnnotation[] {
+function encodeAnnotations(state: EncoderState, choice: Choice): ChatCompletionsAnnotation[] {
   const report = reportOf(state)
   const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
   noteLostBoundaries(texts, report)

@@ -9,10 +9,10 @@ import { lengthOf } from '../../../kit/text/text.ts'
 import { encodeAudioOutput, isAudible } from '../content/audio.ts'
 import { textField } from '../content/carriers.ts'
 import { encodeImage } from '../content/images.ts'
-import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { ownOf, protocolName } from '../own.ts'
 import { encodeLogprobs } from '../response/logprobs.ts'
-import type { ChatDelta } from '../schema.ts'
+import type { ChatCompletionsDelta } from '../schema.ts'
 import { addCallSignature, addInput, closeCall, openCall } from './call-writer.ts'
 import {
   type Choice,
@@ -31,7 +31,7 @@ import {
  */
 
 /** Makes notes for the unknown keys of a text block, which have no place in a delta. */
-function noteText({ ext, at }: Part, report: ChatReport): void {
+function noteText({ ext, at }: Part, report: ChatCompletionsReport): void {
   if (!ext) return
   report.ext(ext, at)
   for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
@@ -178,7 +178,7 @@ export function addToPart(
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out || out.kind === 'none') return
-  const put = (fields: ChatDelta) => writeDelta(state, choice, { delta: fields, emit })
+  const put = (fields: ChatCompletionsDelta) => writeDelta(state, choice, { delta: fields, emit })
   switch (delta.kind) {
     case 'text':
       if (!delta.text) return
@@ -236,7 +236,7 @@ export function addToPart(
 type AddReasoning = {
   out: Extract<PartOut, { kind: 'reasoning' }>
   delta: Extract<Delta, { kind: 'reasoning' }>
-  put: (delta: ChatDelta) => void
+  put: (delta: ChatCompletionsDelta) => void
 }
 
 /** An empty line separates segments, and also parts that follow each other directly. */

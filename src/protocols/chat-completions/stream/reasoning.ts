@@ -5,7 +5,7 @@ import type {
   ReasoningSegment,
   Signature,
 } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import type { EmitEvent } from '../../../protocol.ts'
@@ -258,7 +258,7 @@ function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta
   if (late) {
     const kind = kindOf(choice, { signature, index })
     const kinds = kind && late.content.segments.map(() => kind)
-    const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
+    const delta = { kind: 'signature' as const, signature, ...omitUndefined({ id, kinds }) }
     addDelta(late.content, delta)
     choice.proofs.add(signature.value)
     emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta })
@@ -269,7 +269,7 @@ function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta
   const redacted = signature.form === 'thinking' ? {} : { redacted: true }
   emitWhole(
     choice,
-    { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) },
+    { type: 'reasoning', segments: [], signature, ...redacted, ...omitUndefined({ id }) },
     emit,
   )
 }

@@ -1,6 +1,6 @@
 import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { joinId } from '../../../kit/signatures/envelope.ts'
 import { validCallId } from '../content/calls.ts'
 import { carriesReasoning, carryReasoning } from '../content/carried-reasoning.ts'
@@ -8,7 +8,7 @@ import { type LayoutPart, needsOrder, record, recordsLayout } from '../content/l
 import { encodeDetails, encodeSignatures, needsDetails } from '../content/reasoning.ts'
 import { encodeCarried, thoughtInId } from '../content/signatures.ts'
 import { keep } from '../content/stored-signatures.ts'
-import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
+import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 
 /**
@@ -19,7 +19,7 @@ export function encodeSignature(
   state: EncoderState,
   { signature, at }: ToolCallPart,
   id?: string,
-): { id: string | undefined; beside: ChatSignatureFields } {
+): { id: string | undefined; beside: ChatCompletionsSignatureFields } {
   if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value))
     return { id, beside: {} }
   const { signatures } = state.settings
@@ -37,7 +37,7 @@ export function encodeSignature(
 export function carriedTo(
   { settings, native }: EncoderState,
   { since, head }: CallOut,
-): ChatSignatureFields | undefined {
+): ChatCompletionsSignatureFields | undefined {
   if (native || !carriesReasoning(settings)) return undefined
   const parts = since.flatMap((out): Part[] => {
     if (out.kind === 'reasoning') return [out.part]
@@ -46,7 +46,7 @@ export function carriedTo(
           {
             type: 'text',
             text: out.text,
-            ...defined({ phase: out.phase, signature: out.signature }),
+            ...omitUndefined({ phase: out.phase, signature: out.signature }),
           },
         ]
       : []
@@ -87,7 +87,7 @@ export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string 
 export function encodeReasoning(
   state: EncoderState,
   choice: Choice,
-): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
+): Pick<ChatCompletionsCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   const { reasoningField, signatures } = state.settings
   const report = reportOf(state)
   const outs = [...choice.parts.values()]

@@ -5,8 +5,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/message.ts'
-import { present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
@@ -89,7 +89,7 @@ export function decodeResult(
   const inside = below(at, 'toolResult')
   const [only, ...others] = content ?? []
   const json = only && others.length === 0 ? only['json'] : undefined
-  const part: ToolResultPart = present({
+  const part: ToolResultPart = omitNullish({
     type: 'tool-result' as const,
     callId: toolUseId,
     kind: 'function' as const,
@@ -141,7 +141,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWritte
   return blockOf<ConverseWrittenBlock, 'toolUse'>(
     'toolUse',
     {
-      toolUseId: writing.callId(part),
+      toolUseId: writing.callIdOfPart(part),
       name: writing.toolName(name, namespace, at),
       input: cut ? {} : objectInput(part, kind, writing),
     },
@@ -186,7 +186,7 @@ export function encodeResult(
   const isEmpty = isError === true && content.length === 0 && !native
   const outcome = isError ? 'error' : 'success'
   const known = {
-    toolUseId: writing.callId(part),
+    toolUseId: writing.callIdOfPart(part),
     content,
     status: isError === undefined || !takesStatus ? undefined : outcome,
   }

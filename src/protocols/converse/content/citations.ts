@@ -1,6 +1,6 @@
 import type { Citation, ExtMap, TextPart } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { piecesOf } from '../../../kit/response/pieces.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -26,7 +26,7 @@ export function decodeCitation(wire: ConverseCitation): Citation {
   const citedText = sourceContent?.map(({ text }) => text ?? '').join('') || undefined
   const web = location?.web
   const common = {
-    ...defined({ title: title ?? undefined, citedText }),
+    ...omitUndefined({ title: title ?? undefined, citedText }),
     protocol: protocolName,
     raw: wire,
   }
@@ -38,9 +38,13 @@ export function decodeCitation(wire: ConverseCitation): Citation {
     const document = documentIndex ?? searchResultIndex
     const span =
       document != null && start != null && end != null ? { unit, document, start, end } : undefined
-    return { kind: 'document', ...defined({ url: source ?? undefined, source: span }), ...common }
+    return {
+      kind: 'document',
+      ...omitUndefined({ url: source ?? undefined, source: span }),
+      ...common,
+    }
   }
-  return { kind: 'opaque', ...defined({ url: source ?? undefined }), ...common }
+  return { kind: 'opaque', ...omitUndefined({ url: source ?? undefined }), ...common }
 }
 
 const citationKeys = keysOf<ConverseCitation>()('title', 'source', 'sourceContent', 'location')
@@ -99,11 +103,15 @@ export function encodeCitation({
   const cited = citedText === undefined ? undefined : [{ text: citedText }]
   if (kind === 'url' && url !== undefined)
     return [
-      defined<ConverseWrittenCitation>({ title, sourceContent: cited, location: { web: { url } } }),
+      omitUndefined<ConverseWrittenCitation>({
+        title,
+        sourceContent: cited,
+        location: { web: { url } },
+      }),
     ]
   if (kind !== 'document' || !source) return []
   return [
-    defined<ConverseWrittenCitation>({
+    omitUndefined<ConverseWrittenCitation>({
       title,
       source: url,
       sourceContent: cited,

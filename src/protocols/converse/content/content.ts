@@ -8,8 +8,8 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -185,7 +185,7 @@ function decodeSearchResult(block: ConverseBlockOf<'searchResult'>, at: Place): 
       unknownOf(one, textKeys),
     ),
   )
-  const part: SearchResultPart = defined({
+  const part: SearchResultPart = omitUndefined({
     type: 'search-result' as const,
     source,
     title,

@@ -1,6 +1,6 @@
 import type { MediaPart, Message, OpaquePart, Part, Place } from '../../../canonical/message.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -50,7 +50,7 @@ export function decodeMedia(
     ? decodeSource(inside.source, { kind, mime, at: below(at, kind) })
     : undefined
   if (!read) return { type: 'opaque', protocol: protocolName, raw: block, at }
-  const part: MediaPart = present({
+  const part: MediaPart = omitNullish({
     type: 'media' as const,
     kind,
     source: read.source,
@@ -86,12 +86,12 @@ function decodeSource(
   const { bytes, s3Location, text, content } = wire
   if (bytes != null)
     return {
-      source: { type: 'base64', data: bytes, ...defined({ mime }) },
+      source: { type: 'base64', data: bytes, ...omitUndefined({ mime }) },
       unknown: unknownOf(wire, bytesKeys),
     }
   if (s3Location)
     return {
-      source: { type: 'url', url: s3Location.uri, ...defined({ mime }) },
+      source: { type: 'url', url: s3Location.uri, ...omitUndefined({ mime }) },
       unknown: withInner(unknownOf(wire, storedKeys), 's3Location', unknownOf(s3Location, uriKeys)),
     }
   if (kind !== 'document') return undefined
@@ -218,7 +218,7 @@ export function encodeMedia(
     report.add('media.document-name', at, filename === undefined ? 'title' : 'filename')
   else if (filename !== undefined && named.name !== filename)
     report.add('media.filename-as-title', at, 'filename')
-  const document: ConverseWrittenDocument = defined<ConverseWrittenDocument>({
+  const document: ConverseWrittenDocument = omitUndefined<ConverseWrittenDocument>({
     ...own,
     name: named.name,
     context,

@@ -8,8 +8,8 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
 import type { Carried } from '../../../kit/signatures/carried.ts'
 import {
@@ -92,7 +92,7 @@ export function decodeReasoning(
   const inner: Signature | undefined =
     envelope?.signature ??
     (signature ? { value: signature, issuer: issuerOf(family), form: 'thinking' } : undefined)
-  return { type: 'reasoning', segments, ...defined({ signature: inner, id: envelope?.id }) }
+  return { type: 'reasoning', segments, ...omitUndefined({ signature: inner, id: envelope?.id }) }
 }
 
 /** Models of these families show their reasoning as they wrote it; the others a summary. */
@@ -119,7 +119,7 @@ export function decodeRedacted(data: string, family: ConverseFamily): ReasoningP
     segments: [],
     redacted: true,
     signature,
-    ...defined({ id: envelope?.id }),
+    ...omitUndefined({ id: envelope?.id }),
   }
 }
 
@@ -167,7 +167,7 @@ export function carrierOf(block: ConverseBlock): Carried | undefined {
 export function carriedIn(data: string | null | undefined): Carried | undefined {
   const { signature, attach, id, kinds } = (data && unwrapSignature(data)) || {}
   return signature && attach !== undefined
-    ? { signature, attach, ...defined({ id, kinds }) }
+    ? { signature, attach, ...omitUndefined({ id, kinds }) }
     : undefined
 }
 
@@ -301,7 +301,7 @@ export function seal(
     ? segments.map(({ kind }) => kind)
     : undefined
   if (isBare(signature, id, family) && !lengths && !kinds) return signature.value
-  return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
+  return wrapSignature({ signature, ...omitUndefined({ id, lengths, kinds }) })
 }
 
 /** The same for a blob, which is base64. */
@@ -312,7 +312,7 @@ export function sealBlob(
 ): string {
   return isBare(signature, id, family)
     ? blobOf(signature)
-    : wrapSignatureInBase64({ signature, ...defined({ id }) })
+    : wrapSignatureInBase64({ signature, ...omitUndefined({ id }) })
 }
 
 /** Does the client's next request, for a model of this family, show who made the signature? */
@@ -339,7 +339,10 @@ export function encodeCarrier(
 ): ConverseWrittenBlock {
   return {
     reasoningContent: {
-      redactedContent: wrapSignatureInBase64({ signature, ...defined({ attach, id, kinds }) }),
+      redactedContent: wrapSignatureInBase64({
+        signature,
+        ...omitUndefined({ attach, id, kinds }),
+      }),
     },
   }
 }

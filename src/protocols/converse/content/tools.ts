@@ -2,8 +2,8 @@ import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
-import { present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -47,7 +47,7 @@ function decodeTool(wire: ConverseTool, at: Place): Tool {
   const { toolSpec, systemTool } = wire
   if (toolSpec) {
     const { name, description, inputSchema, strict } = toolSpec
-    const tool: FunctionTool = present({
+    const tool: FunctionTool = omitNullish({
       type: 'function' as const,
       name,
       description,

@@ -50,7 +50,7 @@ export type Writing = {
   /** The model that the request is for. */
   model: string | undefined
   /** The id that a call and its result are written with. */
-  callId(part: ToolCallPart | ToolResultPart): string
+  callIdOfPart(part: ToolCallPart | ToolResultPart): string
   /** The name on the wire, with the namespace in front. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   /**
@@ -88,7 +88,7 @@ export function startWriting(
     native,
     family,
     model,
-    callId: idOf,
+    callIdOfPart: idOf,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     mixed: messages.some(({ parts }) =>
       parts.some(

@@ -19,7 +19,7 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: {
       resultsFollowCalls: true,
-      callId: hasShortIds ? shortId : id => mapCallId(id, validCallId),
+      wireCallId: hasShortIds ? shortId : id => mapCallId(id, validCallId),
       uniqueCallIds: true,
     },
   }

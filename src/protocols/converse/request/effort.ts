@@ -5,8 +5,8 @@ import {
   reasoningModes,
 } from '../../../canonical/request.ts'
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { encodeEffort, nearestEffort, noteOff } from '../../../kit/fields/effort.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -77,13 +77,13 @@ export function encodeReasoningSpec(
   if (native) return asRead(spec, maxTokens)
   if (family === 'claude') return encodeThinking(spec, { maxTokens, messages }, writing)
   report.rest(
-    defined({ display, summary: summary === 'none' ? undefined : summary }),
+    omitUndefined({ display, summary: summary === 'none' ? undefined : summary }),
     undefined,
     'reasoning.',
   )
   const own = words[family]
   if (!own) {
-    for (const key in defined({ effort, budgetTokens, mode }))
+    for (const key in omitUndefined({ effort, budgetTokens, mode }))
       report.add('reasoning.no-effort', undefined, `reasoning.${key}`)
     return { maxTokens, thinks: false }
   }
@@ -104,7 +104,7 @@ function asRead(
   { effort, budgetTokens, mode, display }: ReasoningSpec,
   maxTokens: number | undefined,
 ): EncodedReasoning {
-  const thinking = defined({ type: mode, budget_tokens: budgetTokens, display })
+  const thinking = omitUndefined({ type: mode, budget_tokens: budgetTokens, display })
   const isThinking = Object.keys(thinking).length > 0
   return {
     fields: {
@@ -231,7 +231,7 @@ function encodeAdaptive(
   else if (summary !== undefined && display === undefined && summary !== 'none')
     report.add('reasoning.summary', undefined, 'reasoning.summary')
   const shown = isBetween ? undefined : (display ?? displayFor(summary))
-  const thinking = defined({ type: isBetween ? mode : 'adaptive', display: shown })
+  const thinking = omitUndefined({ type: isBetween ? mode : 'adaptive', display: shown })
   return {
     fields: { thinking, ...(named !== undefined && { output_config: { effort: named } }) },
     maxTokens,

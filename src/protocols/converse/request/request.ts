@@ -1,7 +1,7 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -65,7 +65,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const claude =
     more && toolConfig?.toolChoice == null ? decodeClaudeChoice(more['tool_choice']) : undefined
   if (claude) names['toolChoice'] = 'additionalModelRequestFields/tool_choice'
-  const request: CanonicalRequest = present({
+  const request: CanonicalRequest = omitNullish({
     messages: [
       ...(system ? decodeSystem(system, reading) : []),
       ...(messages ?? []).map((message, index) =>
@@ -75,7 +75,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     tools: toolConfig?.tools ? decodeTools(toolConfig.tools, reading) : undefined,
     toolChoice: toolConfig?.toolChoice ? decodeToolChoice(toolConfig.toolChoice) : claude?.choice,
     parallelToolCalls: claude?.parallel,
-    output: some({ format: formatted?.format }),
+    output: omitUndefinedOrNone({ format: formatted?.format }),
   })
   const unread = fields.read(body, request)
   if (more) nameFields(body, more, names)
@@ -232,14 +232,14 @@ export function encodeRequest(
     modelId: native && options.path === undefined ? model : undefined,
     messages: conversation.messages,
     system: conversation.system.length > 0 ? conversation.system : undefined,
-    inferenceConfig: some({
+    inferenceConfig: omitUndefinedOrNone({
       maxTokens: limitOf(reasoning.maxTokens, native),
       temperature: sampled.temperature,
       topP: sampled.topP,
     }),
     toolConfig:
       tools.length > 0 || chosen.toolChoice
-        ? defined({ tools, toolChoice: chosen.toolChoice })
+        ? omitUndefined({ tools, toolChoice: chosen.toolChoice })
         : undefined,
     outputConfig: format && { textFormat: format },
     serviceTier: encodeTier(serviceTier, writing),

@@ -7,8 +7,8 @@ import type {
   Sampling,
   StateSpec,
 } from '../../../canonical/request.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
@@ -56,7 +56,7 @@ export function decodeFormat(wire: ConverseTextFormat): {
     format: {
       type: 'schema',
       schema,
-      ...defined({ name: name ?? undefined, description: description ?? undefined }),
+      ...omitUndefined({ name: name ?? undefined, description: description ?? undefined }),
     },
     unknown: withInner(unknownOf(wire, formatKeys), 'structure', unknownInside),
   }
@@ -127,7 +127,7 @@ const formatOf = (
   description: string | undefined,
 ): ConverseWrittenFormat => ({
   type: 'json_schema',
-  structure: { jsonSchema: defined({ schema: JSON.stringify(schema), name, description }) },
+  structure: { jsonSchema: omitUndefined({ schema: JSON.stringify(schema), name, description }) },
 })
 
 /** `fields`: of the model's own API. */
@@ -145,7 +145,7 @@ export function encodeSampling(
   const { temperature, topP, topK, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
   if (native)
-    return defined<Sampled>({
+    return omitUndefined<Sampled>({
       temperature,
       topP,
       ...(topK !== undefined && { fields: { top_k: topK } }),
@@ -156,7 +156,10 @@ export function encodeSampling(
         report.add(code, undefined, `sampling.${key}`)
   }
   if (thinks || (family === 'claude' && isClaudeFrom(model, 4, 7))) {
-    lose(thinks ? 'sampling.with-thinking' : 'sampling.model', defined({ temperature, topP, topK }))
+    lose(
+      thinks ? 'sampling.with-thinking' : 'sampling.model',
+      omitUndefined({ temperature, topP, topK }),
+    )
     return {}
   }
   const both =
@@ -169,7 +172,7 @@ export function encodeSampling(
   const isHot = temperature !== undefined && temperature > 1
   if (isHot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
   const clamped = isHot ? 1 : temperature
-  return defined<Sampled>({
+  return omitUndefined<Sampled>({
     temperature: both && !losesTop ? undefined : clamped,
     topP: losesTop ? undefined : topP,
     fields: encodeTopK(topK, writing),

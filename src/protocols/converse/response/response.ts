@@ -5,8 +5,8 @@ import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -70,7 +70,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   )
   const candidate: Candidate = { index: 0, messages: [message] }
   if (finish) candidate.finish = finish
-  const value: CanonicalResponse = defined({
+  const value: CanonicalResponse = omitUndefined({
     candidates: [candidate],
     usage: usage ? decodeUsage(usage) : undefined,
     serviceTier: decodeTier(serviceTier?.type),
@@ -180,7 +180,7 @@ export function decodeFinish(raw: string | null | undefined, fields: unknown): F
     reason: stopReasons.get(raw) ?? 'other',
     raw,
     protocol: protocolName,
-    ...defined({
+    ...omitUndefined({
       sequence: sequenceIn(fields),
       category: raw === 'guardrail_intervened' ? 'guardrail' : undefined,
     }),
@@ -254,7 +254,7 @@ export function encodeResponse(
     serviceTier: tierOf(tier, tierFields),
   }
   report.resolvePending(wire)
-  return { wire: defined(wire), notes: report.notes }
+  return { wire: omitUndefined(wire), notes: report.notes }
 }
 
 /**
@@ -275,7 +275,7 @@ const hasText = (parts: readonly Part[]) =>
 function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock[] {
   const { report } = writing
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
-  report.rest({ ...rest, ...defined({ name }) }, at)
+  report.rest({ ...rest, ...omitUndefined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
   if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
@@ -294,7 +294,7 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
     mixed: false,
     family: familyOf(model, options),
     model,
-    callId: part =>
+    callIdOfPart: part =>
       responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'keep',
@@ -334,7 +334,7 @@ export function tierOf(
 ): ConverseWrittenResponse['serviceTier'] {
   return type === undefined && !isObject(fields)
     ? undefined
-    : defined({ ...(isObject(fields) && fields), type: type as string })
+    : omitUndefined({ ...(isObject(fields) && fields), type: type as string })
 }
 
 /**
@@ -407,7 +407,7 @@ export function encodeFinish(
   const { word, exact } = wordOf(finish)
   if (!exact) report.add('finish.approximated', at, 'finish.reason')
   const matched = isMatch ? { stop_sequence: sequence } : undefined
-  return defined({
+  return omitUndefined({
     stopReason: word,
     additionalModelResponseFields: matched && (streamed ? { delta: matched } : matched),
   })

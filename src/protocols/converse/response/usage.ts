@@ -1,6 +1,6 @@
 import type { Usage } from '../../../canonical/response.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
 import type { ConverseReport } from '../notes.ts'
@@ -41,13 +41,13 @@ export function decodeUsage(wire: JsonObject): Usage {
   const serverTools = callsIn(wire['serverToolUsage'])
   if (serverTools) read['serverToolUsage'] = true
   return keep<Usage>(
-    defined({
+    omitUndefined({
       input,
       output,
       cacheRead,
       cacheWrite,
       cacheWriteByTtl,
-      serverTools: some(serverTools ?? {}),
+      serverTools: omitUndefinedOrNone(serverTools ?? {}),
     }),
     unknownOf(wire, read),
   )
@@ -116,7 +116,7 @@ export function encodeUsage(usage: Usage = {}, report: ConverseReport): Converse
     cacheReadInputTokens: cacheRead,
     cacheWriteInputTokens: cacheWrite,
     cacheDetails: cacheWriteByTtl && detailsOf(cacheWriteByTtl, report),
-    serverToolUsage: serverTools && some(serverTools),
+    serverToolUsage: serverTools && omitUndefinedOrNone(serverTools),
   }
   return wireOf<ConverseWrittenUsage>(known, ext)
 }

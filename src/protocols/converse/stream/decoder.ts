@@ -3,8 +3,8 @@ import { takeApart } from '../../../canonical/explode.ts'
 import type { Part, Place, Signature } from '../../../canonical/message.ts'
 import type { Finish } from '../../../canonical/response.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -210,10 +210,10 @@ function startBlock(state: DecoderState, payload: JsonObject, emit: EmitEvent): 
   const { toolUse, text, ...others } = start ?? {}
   const kind = Object.keys(others).find(key => others[key] != null)
   if (isObject(toolUse) && !isServerType(toolUse['type']))
-    startCall(state, index, present(start ?? {}), emit)
+    startCall(state, index, omitNullish(start ?? {}), emit)
   else if (toolUse != null || kind !== undefined) {
     enter(state, emit)
-    state.open[index] = { ...openBlock('whole'), raw: present(start ?? {}) }
+    state.open[index] = { ...openBlock('whole'), raw: omitNullish(start ?? {}) }
   }
   // Some servers also begin texts.
   else {
@@ -573,7 +573,7 @@ function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
         whole.segments[0]?.kind !== kindOf(state.family) ||
         whole.id !== undefined)
     if (whole?.signature) whole.signature = signedBy(state.model, state.family, whole.signature)
-    state.closing = defined({
+    state.closing = omitUndefined({
       part,
       final: isSplit && (text || whole.id !== undefined) ? whole : undefined,
       isEmpty: kind === 'call' && !text,
@@ -649,7 +649,7 @@ function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent)
   begin(state, emit)
   state.hasMetadata = true
   if (isObject(usage)) {
-    state.usage = { ...state.usage, ...present(usage) }
+    state.usage = { ...state.usage, ...omitNullish(usage) }
     const counts = decodeUsage(state.usage)
     if (Object.keys(counts).length > 0) emit({ type: 'usage', usage: counts })
   } else if (usage != null) reportOf(state).once('field.unknown', '/usage')

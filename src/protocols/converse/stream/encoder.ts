@@ -1,6 +1,6 @@
 import type { EncoderEvent } from '../../../canonical/event.ts'
 import type { Part, Place } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { createBlockEncoder, startBlocks } from '../../../kit/stream/block-encoder.ts'
@@ -59,7 +59,7 @@ export const streamEncoder: StreamMachine<
     ping: { ping: {} },
 
     start(state, { type: _, id, model, serviceTier, ext, ...rest }) {
-      state.start = defined({ serviceTier })
+      state.start = omitUndefined({ serviceTier })
       noteNames({ id, model }, reportOf(state))
       reportOf(state).rest(rest, undefined)
       reportOf(state).ext(ext, '')
@@ -156,7 +156,7 @@ export const streamEncoder: StreamMachine<
     }),
     carrier: encodeCarrier,
     phase: phaseBlock,
-    callId: (id, at) => responseCallId(id, at, createConverseReport()),
+    openCallId: (id, at) => responseCallId(id, at, createConverseReport()),
   }),
 }
 
@@ -180,9 +180,9 @@ function finishMessage(state: EncoderState, stop: ConverseStop, emit: EmitWire):
     encodeTier(state.start.serviceTier ?? state.usage?.serviceTier, report),
     serviceTier,
   )
-  const usage = defined(encodeUsage(state.usage, report))
+  const usage = omitUndefined(encodeUsage(state.usage, report))
   emit({
-    metadata: defined({
+    metadata: omitUndefined({
       ...own,
       usage,
       metrics: { ...(isObject(metrics) && metrics), latencyMs: 0 },

@@ -7,8 +7,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/message.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
@@ -16,7 +16,12 @@ import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import { GeminiPart, type GeminiPartOf, type GeminiWrittenPart, isPartOf } from '../schema.ts'
+import {
+  GenerateContentPart,
+  type GenerateContentPartOf,
+  type GenerateContentWrittenPart,
+  isPartOf,
+} from '../schema.ts'
 import { isBeforeGemini3 } from '../vocabulary.ts'
 import { decodeMedia } from './media.ts'
 import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
@@ -27,15 +32,19 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-const knownCallPart = keysOf<GeminiPartOf<'functionCall'>>()(
+const knownCallPart = keysOf<GenerateContentPartOf<'functionCall'>>()(
   'functionCall',
   'thought',
   'thoughtSignature',
 )
-const knownCall = keysOf<GeminiPartOf<'functionCall'>['functionCall']>()('id', 'name', 'args')
+const knownCall = keysOf<GenerateContentPartOf<'functionCall'>['functionCall']>()(
+  'id',
+  'name',
+  'args',
+)
 
 export function decodeCall(
-  wire: GeminiPartOf<'functionCall'>,
+  wire: GenerateContentPartOf<'functionCall'>,
   at: Place,
   reading: Reading,
 ): ToolCallPart {
@@ -43,12 +52,12 @@ export function decodeCall(
   const { id, args } = functionCall
   return {
     type: 'tool-call',
-    id: id || reading.callId(at),
+    id: id || reading.inventedCallId(at),
     idOrigin: id ? 'wire' : 'synthesized',
     name: functionCall.name ?? '',
     kind: 'function',
     input: args ? JSON.stringify(args) : '',
-    ...defined({
+    ...omitUndefined({
       signature: decodeSignature(wire.thoughtSignature).signature,
       at: reading.place(below(at, 'functionCall')),
       ext: extOfBoth(unknownOf(functionCall, knownCall), unknownOfPart(wire, knownCallPart)),
@@ -66,12 +75,12 @@ function extOfBoth(
   return inner || outer ? extOf({ ...asInside(inner), ...asBeside(outer) }) : undefined
 }
 
-const knownResultPart = keysOf<GeminiPartOf<'functionResponse'>>()(
+const knownResultPart = keysOf<GenerateContentPartOf<'functionResponse'>>()(
   'functionResponse',
   'thought',
   'thoughtSignature',
 )
-const knownResult = keysOf<GeminiPartOf<'functionResponse'>['functionResponse']>()(
+const knownResult = keysOf<GenerateContentPartOf<'functionResponse'>['functionResponse']>()(
   'id',
   'name',
   'response',
@@ -79,7 +88,7 @@ const knownResult = keysOf<GeminiPartOf<'functionResponse'>['functionResponse']>
 )
 
 export function decodeResult(
-  wire: GeminiPartOf<'functionResponse'>,
+  wire: GenerateContentPartOf<'functionResponse'>,
   at: Place,
   reading: Reading,
 ): ToolResultPart {
@@ -97,7 +106,7 @@ export function decodeResult(
     kind: 'function',
     content: [...decoded.content, ...media],
     at: inside,
-    ...present({
+    ...omitNullish({
       name,
       structured: response,
       isError: decoded.isError,
@@ -151,9 +160,9 @@ function lastOfContinued(messages: readonly Message[]): Continued[] {
 const isContinued = ({ ext }: ToolResultPart) => ownFields(ext)?.['willContinue'] === true
 const isText = ({ type }: Part) => type === 'text'
 
-function decodeInside(part: GeminiPart, at: Place, reading: Reading): Part {
+function decodeInside(part: GenerateContentPart, at: Place, reading: Reading): Part {
   // The schema does not check the parts inside of a result.
-  const isChecked = accepts(GeminiPart, part)
+  const isChecked = accepts(GenerateContentPart, part)
   if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')))
     return decodeMedia(part, at, reading)
   return { type: 'opaque', protocol: protocolName, raw: part, at }
@@ -203,7 +212,7 @@ const handledOfCall = keysOf<ToolCallPart>()(
   'ext',
 )
 
-export function encodeCall(part: ToolCallPart, writing: Writing): GeminiWrittenPart {
+export function encodeCall(part: ToolCallPart, writing: Writing): GenerateContentWrittenPart {
   const { report } = writing
   const { id, itemId, name, namespace, status, at, ext } = part
   report.unwritten(part, handledOfCall, at)
@@ -218,13 +227,13 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiWrittenP
       ...inside,
       name: writing.toolName(name, namespace, at),
       args: objectInput(part, part.kind, writing),
-      ...defined({ id: writing.callId(id, part) }),
+      ...omitUndefined({ id: writing.writtenCallId(id, part) }),
     },
     ...sign(part, writing),
   }
 }
 
-type WriteParts = (parts: readonly Part[]) => GeminiWrittenPart[]
+type WriteParts = (parts: readonly Part[]) => GenerateContentWrittenPart[]
 
 const handledOfResult = keysOf<ToolResultPart>()(
   'type',
@@ -247,7 +256,7 @@ export function encodeResult(
   part: ToolResultPart,
   writing: Writing,
   { parseJson, write }: { parseJson: boolean; write: WriteParts },
-): GeminiWrittenPart[] {
+): GenerateContentWrittenPart[] {
   const { report, native } = writing
   const { callId, name, namespace, itemId, status, at, ext } = part
   report.unwritten(part, handledOfResult, at)
@@ -259,16 +268,16 @@ export function encodeResult(
   // A search result or a document of parts may also contain media.
   const parts = [...write(data), ...written.filter(({ text }) => typeof text !== 'string')]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const functionResponse: NonNullable<GeminiWrittenPart['functionResponse']> = inside
+  const functionResponse: NonNullable<GenerateContentWrittenPart['functionResponse']> = inside
   if (name !== undefined && (name || native))
     functionResponse.name = writing.toolName(name, namespace, at)
   else if (!native) {
     functionResponse.name = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
-  if (name === undefined) report.rest(defined({ namespace }), at)
+  if (name === undefined) report.rest(omitUndefined({ namespace }), at)
   functionResponse.response = encodeResponse(part, written, parseJson)
-  const id = writing.callId(callId, part)
+  const id = writing.writtenCallId(callId, part)
   if (id) functionResponse.id = id
   const isMoved = parts.length > 0 && !native && isBeforeGemini3(writing.model)
   if (isMoved) report.add('tool-result.media-moved', at, 'content')
@@ -289,7 +298,7 @@ function hasText(part: Part): boolean {
  */
 function encodeResponse(
   { structured, isError = false }: ToolResultPart,
-  written: readonly GeminiWrittenPart[],
+  written: readonly GenerateContentWrittenPart[],
   parseJson: boolean,
 ): JsonObject {
   const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))

@@ -6,13 +6,13 @@ import type {
   Signature,
 } from '../../../canonical/message.ts'
 import { proofOf } from '../../../kit/conversation/turns.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseJson } from '../../../kit/json/json.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
 import { protocolName } from '../own.ts'
-import type { GeminiWrittenPart } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../schema.ts'
 
 /**
  * Some clients drop reasoning but keep the signatures of calls. For them the signature of a call
@@ -38,11 +38,11 @@ const attach = 'reasoning'
 export function carryReasoning(
   gathered: Gathered,
   part: Part,
-  written: readonly GeminiWrittenPart[],
+  written: readonly GenerateContentWrittenPart[],
 ): void {
   if (part.type === 'reasoning') {
     const { segments, redacted, signature, id } = part
-    gathered.reasoning.push([gathered.units, defined({ segments, redacted, signature, id })])
+    gathered.reasoning.push([gathered.units, omitUndefined({ segments, redacted, signature, id })])
     return
   }
   const [call] = written
@@ -53,7 +53,9 @@ export function carryReasoning(
   }
   const { reasoning } = gathered
   if (reasoning.length > 0) {
-    const value = JSON.stringify(defined({ reasoning, own: call.thoughtSignature ?? undefined }))
+    const value = JSON.stringify(
+      omitUndefined({ reasoning, own: call.thoughtSignature ?? undefined }),
+    )
     call.thoughtSignature = wrapSignatureInBase64({
       signature: { value, issuer: protocolName },
       attach,
@@ -75,7 +77,7 @@ export function carriedBy(
     Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
   return {
     reasoning: Array.isArray(reasoning) ? reasoning.filter(isCarried) : [],
-    ...defined({ own: asText(own) }),
+    ...omitUndefined({ own: asText(own) }),
   }
 }
 
@@ -136,7 +138,7 @@ function readThought({ segments, redacted, signature, id }: JsonObject, at: Plac
     type: 'reasoning',
     segments: valid,
     ...(redacted === true && { redacted }),
-    ...defined({ signature: readSignature(signature), id: asText(id) }),
+    ...omitUndefined({ signature: readSignature(signature), id: asText(id) }),
     at,
   }
 }
@@ -147,7 +149,7 @@ function readSignature(encoded: unknown): Signature | undefined {
   return {
     value,
     issuer,
-    ...defined({ model: asText(model), form: asText(made) as Signature['form'] }),
+    ...omitUndefined({ model: asText(model), form: asText(made) as Signature['form'] }),
   }
 }
 

@@ -1,11 +1,15 @@
 import type { Citation } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { append } from '../../../kit/text/append.ts'
 import { isOffset } from '../../../kit/text/text.ts'
 import { protocolName } from '../own.ts'
-import type { GeminiGrounding, GeminiGroundingChunk, GeminiGroundingSupport } from '../schema.ts'
+import type {
+  GenerateContentGrounding,
+  GenerateContentGroundingChunk,
+  GenerateContentGroundingSupport,
+} from '../schema.ts'
 import { isInside, lastThat, pointsBefore, readTexts, type TextAtPart } from './text-bytes.ts'
 
 /**
@@ -54,7 +58,7 @@ export function decodeGrounding(
     found,
     left: {
       ...rest,
-      ...defined({
+      ...omitUndefined({
         groundingChunks: leftOfList(sources, ownChunks),
         groundingSupports: leftOfList(supports, ownSupports),
       }),
@@ -144,7 +148,7 @@ function readSource(chunk: unknown): Citation | undefined {
     return {
       kind: 'url',
       url: page[key],
-      ...defined({ title: textIn(page, 'title') }),
+      ...omitUndefined({ title: textIn(page, 'title') }),
       protocol: protocolName,
       raw: chunk,
     }
@@ -155,7 +159,7 @@ function readSource(chunk: unknown): Citation | undefined {
   if (fileId === undefined && filename === undefined && citedText === undefined) return undefined
   return {
     kind: 'file',
-    ...defined({ fileId, filename, citedText }),
+    ...omitUndefined({ fileId, filename, citedText }),
     protocol: protocolName,
     raw: chunk,
   }
@@ -191,11 +195,11 @@ export function encodeGrounding(
   texts: readonly { text: string; citations: readonly Citation[] }[],
   lost: (text: number, loss: 'some' | 'all') => void,
   from: { bytes: number; sources: Map<string, number> } = { bytes: 0, sources: new Map() },
-): GeminiGrounding | undefined {
+): GenerateContentGrounding | undefined {
   if (texts.every(({ citations }) => citations.length === 0)) return undefined
-  const chunks: GeminiGroundingChunk[] = []
+  const chunks: GenerateContentGroundingChunk[] = []
   const known = from.sources
-  const supports: GeminiGroundingSupport[] = []
+  const supports: GenerateContentGroundingSupport[] = []
   let before = from.bytes
   for (const [index, { text, citations }] of texts.entries()) {
     if (citations.length === 0) {
@@ -316,19 +320,19 @@ function encodeSource({
   protocol,
   raw,
 }: Citation): {
-  source?: GeminiGroundingChunk
+  source?: GenerateContentGroundingChunk
   loss: Loss
 } {
   if (protocol === protocolName && isObject(raw)) return { source: asRead(raw), loss: 'none' }
   if (kind === 'url' && url !== undefined)
     return {
-      source: { web: { uri: url, ...defined({ title }) } },
+      source: { web: { uri: url, ...omitUndefined({ title }) } },
       loss: citedText !== undefined || encrypted !== undefined ? 'some' : 'none',
     }
   if (kind === 'file' && (fileId ?? filename) !== undefined)
     return {
       source: {
-        retrievedContext: defined<{
+        retrievedContext: omitUndefined<{
           uri: string | undefined
           title: string | undefined
           text: string | undefined

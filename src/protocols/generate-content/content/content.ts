@@ -8,8 +8,8 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -18,7 +18,12 @@ import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import { type GeminiPart, type GeminiPartOf, type GeminiWrittenPart, isPartOf } from '../schema.ts'
+import {
+  type GenerateContentPart,
+  type GenerateContentPartOf,
+  type GenerateContentWrittenPart,
+  isPartOf,
+} from '../schema.ts'
 import { serverParts, serverToolOfType } from '../vocabulary.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, restoreReasoning } from './carried-reasoning.ts'
@@ -44,7 +49,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
  * signatures and reasoning are put there.
  */
 export function decodeParts(
-  parts: readonly GeminiPart[],
+  parts: readonly GenerateContentPart[],
   at: Place,
   reading: Reading,
   before: Part[] = [],
@@ -67,7 +72,7 @@ export function decodeParts(
  * Takes the carried reasoning out of a call's signature, and puts it back among the parts before
  * the call.
  */
-function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart {
+function withoutCarried(wire: GenerateContentPart, before: Part[], at: Place): GenerateContentPart {
   const carried =
     isPartOf(wire, 'functionCall') && wire.thoughtSignature
       ? carriedBy(unwrapSignature(wire.thoughtSignature))
@@ -82,7 +87,7 @@ function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart
  * Reads an empty part with the signature of the text before it, as streams write it. Changes that
  * text. False: not such a part.
  */
-function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
+function signsBefore(wire: GenerateContentPart, before: readonly Part[]): boolean {
   const { signature, envelope } = decodeSignature(wire.thoughtSignature)
   const owner = before.at(-1)
   if (
@@ -97,8 +102,8 @@ function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
   return true
 }
 
-/** A part that `GeminiPart` has checked. */
-export function decodePart(part: GeminiPart, at: Place, reading: Reading): Part {
+/** A part that `GenerateContentPart` has checked. */
+export function decodePart(part: GenerateContentPart, at: Place, reading: Reading): Part {
   if (isBareText(part)) return { type: 'text', text: part.text, at }
   if (isPartOf(part, 'functionCall') && isOfRole(part, reading))
     return decodeCall(part, at, reading)
@@ -129,7 +134,7 @@ export function decodePart(part: GeminiPart, at: Place, reading: Reading): Part 
  * A fast path for most parts: checking the other kinds first took a tenth of the time of a small
  * request.
  */
-function isBareText(part: GeminiPart): part is GeminiPart & { text: string } {
+function isBareText(part: GenerateContentPart): part is GenerateContentPart & { text: string } {
   for (const key in part) if (key !== 'text') return false
   return typeof part['text'] === 'string'
 }
@@ -138,21 +143,21 @@ function isBareText(part: GeminiPart): part is GeminiPart & { text: string } {
  * May this role send the part? Calls (which need a name) come from the model, results from the
  * user.
  */
-function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
+function isOfRole(part: GenerateContentPart, { speaks }: Reading): boolean {
   if (speaks === undefined) return true
   const call = part['functionCall']
   return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks === 'user'
 }
 
-const knownText = keysOf<GeminiPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
+const knownText = keysOf<GenerateContentPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
 
 /** A part with only a signature is read as an empty text. */
-function decodeText(part: GeminiPart & { text?: unknown }, at: Place): TextPart {
+function decodeText(part: GenerateContentPart & { text?: unknown }, at: Place): TextPart {
   const { text } = part
   return {
     type: 'text',
     text: typeof text === 'string' ? text : '',
-    ...defined({
+    ...omitUndefined({
       signature: decodeSignature(part.thoughtSignature).signature,
       at,
       ext: extOf(unknownOfPart(part, knownText)),
@@ -161,7 +166,7 @@ function decodeText(part: GeminiPart & { text?: unknown }, at: Place): TextPart 
 }
 
 function decodeServerTool(
-  raw: GeminiPart,
+  raw: GenerateContentPart,
   value: Record<string, unknown>,
   { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>,
   at: Place,
@@ -183,11 +188,14 @@ function decodeServerTool(
  * Parts of one message. Empty text is left out, unless it came from this protocol or has a
  * signature.
  */
-export function encodeParts(parts: readonly Part[], writing: Writing): GeminiWrittenPart[] {
+export function encodeParts(
+  parts: readonly Part[],
+  writing: Writing,
+): GenerateContentWrittenPart[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
 
-export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
+export function encodePart(part: Part, writing: Writing): GenerateContentWrittenPart[] {
   const { report } = writing
   const write = (parts: readonly Part[]) => encodeParts(parts, writing)
   switch (part.type) {
@@ -244,7 +252,7 @@ const handledOfText = keysOf<TextPart>()(
   'ext',
 )
 
-function encodeText(part: TextPart, writing: Writing): GeminiWrittenPart[] {
+function encodeText(part: TextPart, writing: Writing): GenerateContentWrittenPart[] {
   const { report, native, beside, instructs, opens } = writing
   const { text, citations, logprobs, signature, phase, at, ext } = part
   report.unwritten(part, handledOfText, at)
@@ -261,14 +269,14 @@ function encodeText(part: TextPart, writing: Writing): GeminiWrittenPart[] {
     if (beside) report.rest({ logprobs }, at)
     return []
   }
-  const written: GeminiWrittenPart = { ...ownFields(ext), text, ...signed }
+  const written: GenerateContentWrittenPart = { ...ownFields(ext), text, ...signed }
   beside?.(part, written)
   return phase && opens && text ? [phasePart(phase), written] : [written]
 }
 
 const handledOfRefusal = keysOf<RefusalPart>()('type', 'text', 'signature', 'phase', 'at', 'ext')
 
-function encodeRefusal(part: RefusalPart, writing: Writing): GeminiWrittenPart[] {
+function encodeRefusal(part: RefusalPart, writing: Writing): GenerateContentWrittenPart[] {
   const { report, opens } = writing
   const { text, phase, at, ext } = part
   report.unwritten(part, handledOfRefusal, at)
@@ -281,8 +289,8 @@ function encodeRefusal(part: RefusalPart, writing: Writing): GeminiWrittenPart[]
 function encodeSearchResult(
   { type: _, source, title, parts, signature: __, at, ext, ...rest }: SearchResultPart,
   { report }: Writing,
-  write: (parts: readonly Part[]) => GeminiWrittenPart[],
-): GeminiWrittenPart[] {
+  write: (parts: readonly Part[]) => GenerateContentWrittenPart[],
+): GenerateContentWrittenPart[] {
   report.rest(rest, at)
   report.ext(ext, at)
   report.add('search-result.as-text', at)
@@ -298,13 +306,13 @@ function encodeSearchResult(
 function encodeServerTool(
   part: ServerToolPart,
   writing: Writing,
-  write: (parts: readonly Part[]) => GeminiWrittenPart[],
-): GeminiWrittenPart[] {
+  write: (parts: readonly Part[]) => GenerateContentWrittenPart[],
+): GenerateContentWrittenPart[] {
   const { report, serverToolHistory } = writing
   if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
   if (part.image) {
     report.add('server-tool.image-only', part.at)
-    return write([{ ...part.image, ...defined({ signature: part.signature }) }])
+    return write([{ ...part.image, ...omitUndefined({ signature: part.signature }) }])
   }
   if (serverToolHistory !== 'text') {
     report.add('server-tool.dropped', part.at)
@@ -314,7 +322,10 @@ function encodeServerTool(
   return [{ text: serverToolText(part) }]
 }
 
-function encodeOpaque({ protocol, raw, at }: OpaquePart, { report }: Writing): GeminiWrittenPart[] {
+function encodeOpaque(
+  { protocol, raw, at }: OpaquePart,
+  { report }: Writing,
+): GenerateContentWrittenPart[] {
   if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
   report.add('part.unknown', at)
   return []

@@ -1,11 +1,11 @@
 import type { MediaPart, Part, Place } from '../../../canonical/message.ts'
-import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { inStandardAlphabet, toBase64 } from '../../../kit/media/base64.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from '../own.ts'
-import type { GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
+import type { GenerateContentPartOf, GenerateContentWrittenPart } from '../schema.ts'
 import { kindOfMime, resolution } from '../vocabulary.ts'
 import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
@@ -14,40 +14,40 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-const knownInlinePart = keysOf<GeminiPartOf<'inlineData'>>()(
+const knownInlinePart = keysOf<GenerateContentPartOf<'inlineData'>>()(
   'inlineData',
   'videoMetadata',
   'mediaResolution',
   'thought',
   'thoughtSignature',
 )
-const knownFilePart = keysOf<GeminiPartOf<'fileData'>>()(
+const knownFilePart = keysOf<GenerateContentPartOf<'fileData'>>()(
   'fileData',
   'videoMetadata',
   'mediaResolution',
   'thought',
   'thoughtSignature',
 )
-const knownInline = keysOf<GeminiPartOf<'inlineData'>['inlineData']>()(
+const knownInline = keysOf<GenerateContentPartOf<'inlineData'>['inlineData']>()(
   'mimeType',
   'data',
   'displayName',
 )
-const knownFile = keysOf<GeminiPartOf<'fileData'>['fileData']>()(
+const knownFile = keysOf<GenerateContentPartOf<'fileData'>['fileData']>()(
   'mimeType',
   'fileUri',
   'displayName',
 )
-const knownVideo = keysOf<NonNullable<GeminiPartOf<'inlineData'>['videoMetadata']>>()(
+const knownVideo = keysOf<NonNullable<GenerateContentPartOf<'inlineData'>['videoMetadata']>>()(
   'startOffset',
   'endOffset',
   'fps',
 )
 const knownResolution =
-  keysOf<NonNullable<GeminiPartOf<'inlineData'>['mediaResolution']>>()('level')
+  keysOf<NonNullable<GenerateContentPartOf<'inlineData'>['mediaResolution']>>()('level')
 
 export function decodeMedia(
-  part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>,
+  part: GenerateContentPartOf<'inlineData'> | GenerateContentPartOf<'fileData'>,
   at: Place,
   { names }: Pick<Reading, 'names'>,
 ): MediaPart {
@@ -63,13 +63,17 @@ export function decodeMedia(
     type: 'media',
     kind: kindOf(mime, source),
     source,
-    ...present({
+    ...omitNullish({
       filename,
       detail,
       video:
         video &&
-        some(
-          present({ startOffset: video.startOffset, endOffset: video.endOffset, fps: video.fps }),
+        omitUndefinedOrNone(
+          omitNullish({
+            startOffset: video.startOffset,
+            endOffset: video.endOffset,
+            fps: video.fps,
+          }),
         ),
       signature: decodeSignature(part.thoughtSignature).signature,
       at,
@@ -87,8 +91,8 @@ export function decodeMedia(
 }
 
 const isInline = (
-  part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>,
-): part is GeminiPartOf<'inlineData'> => part['inlineData'] != null
+  part: GenerateContentPartOf<'inlineData'> | GenerateContentPartOf<'fileData'>,
+): part is GenerateContentPartOf<'inlineData'> => part['inlineData'] != null
 
 type Held = {
   source: MediaPart['source']
@@ -97,14 +101,14 @@ type Held = {
   left: JsonObject
 }
 
-function decodeInline(inlineData: GeminiPartOf<'inlineData'>['inlineData']): Held {
+function decodeInline(inlineData: GenerateContentPartOf<'inlineData'>['inlineData']): Held {
   const { data, displayName: filename } = inlineData
   const mime = inlineData.mimeType || undefined
   return {
     source: {
       type: 'base64',
       data: isUrlSafe(data) ? inStandardAlphabet(data) : data,
-      ...defined({ mime }),
+      ...omitUndefined({ mime }),
     },
     mime,
     filename,
@@ -112,13 +116,13 @@ function decodeInline(inlineData: GeminiPartOf<'inlineData'>['inlineData']): Hel
   }
 }
 
-function decodeFile(fileData: GeminiPartOf<'fileData'>['fileData']): Held {
+function decodeFile(fileData: GenerateContentPartOf<'fileData'>['fileData']): Held {
   const { fileUri, displayName: filename } = fileData
   const mime = fileData.mimeType || undefined
   const unknown = unknownOf(fileData, knownFile)
   return isPublic(fileUri)
     ? {
-        source: { type: 'url', url: fileUri, ...defined({ mime }) },
+        source: { type: 'url', url: fileUri, ...omitUndefined({ mime }) },
         mime,
         filename,
         left: under('fileData', unknown),
@@ -127,7 +131,7 @@ function decodeFile(fileData: GeminiPartOf<'fileData'>['fileData']): Held {
         source: { type: 'file-id', id: fileUri, issuer: protocolName },
         mime,
         filename,
-        left: under('fileData', { ...unknown, ...defined({ mimeType: mime }) }),
+        left: under('fileData', { ...unknown, ...omitUndefined({ mimeType: mime }) }),
       }
 }
 
@@ -174,7 +178,7 @@ function kindOf(mime: string | undefined, source: MediaPart['source']): MediaPar
 
 // ---- canonical → wire
 
-type WriteParts = (parts: readonly Part[]) => GeminiWrittenPart[]
+type WriteParts = (parts: readonly Part[]) => GenerateContentWrittenPart[]
 
 const handled = keysOf<MediaPart>()(
   'type',
@@ -198,7 +202,7 @@ export function encodeMedia(
   part: MediaPart,
   writing: Writing,
   write: WriteParts,
-): GeminiWrittenPart[] {
+): GenerateContentWrittenPart[] {
   const { report, native, inResult } = writing
   const {
     source,
@@ -252,9 +256,12 @@ export function encodeMedia(
     {
       ...ownFields(ext),
       ...written,
-      ...defined({
-        mediaResolution: some({ ...ownObject(ext, 'mediaResolution'), ...defined({ level }) }),
-        videoMetadata: some({ ...ownObject(ext, 'videoMetadata'), ...video }),
+      ...omitUndefined({
+        mediaResolution: omitUndefinedOrNone({
+          ...ownObject(ext, 'mediaResolution'),
+          ...omitUndefined({ level }),
+        }),
+        videoMetadata: omitUndefinedOrNone({ ...ownObject(ext, 'videoMetadata'), ...video }),
       }),
       ...sign(part, writing),
     },
@@ -284,19 +291,19 @@ const isEmpty = (source: MediaPart['source']) =>
 function encodeSource(
   part: MediaPart,
   { report, native, unresolvable }: Writing,
-): GeminiWrittenPart | undefined {
+): GenerateContentWrittenPart | undefined {
   const { source, filename: displayName, at, ext } = part
   if (!native && isEmpty(source)) {
     report.add('media.unsupported', at)
     return undefined
   }
-  const named = native ? defined({ displayName }) : {}
+  const named = native ? omitUndefined({ displayName }) : {}
   switch (source.type) {
     case 'base64': {
       const { mime: mimeType = native ? undefined : defaultMime[part.kind], data } = source
       const inlineData = {
         ...ownObject(ext, 'inlineData'),
-        ...defined({ mimeType }),
+        ...omitUndefined({ mimeType }),
         data,
         ...named,
       }
@@ -324,7 +331,7 @@ function encodeSource(
         fileData: {
           ...ownObject(ext, 'fileData'),
           fileUri: source.url,
-          ...defined({ mimeType }),
+          ...omitUndefined({ mimeType }),
           ...named,
         },
       }

@@ -7,8 +7,8 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import {
   type Envelope,
@@ -17,7 +17,11 @@ import {
   wrapSignatureInBase64,
 } from '../../../kit/signatures/envelope.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import type { GeminiPart, GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
+import type {
+  GenerateContentPart,
+  GenerateContentPartOf,
+  GenerateContentWrittenPart,
+} from '../schema.ts'
 import { carriedBy } from './carried-reasoning.ts'
 import type { Writing } from './writing.ts'
 
@@ -48,14 +52,17 @@ export function decodeSignature(value: string | null | undefined): {
  * The unknown keys of a part that is no thought. `known` has `thought`, which there means something
  * only when it is true.
  */
-export function unknownOfPart(part: GeminiPart, known: Keys): JsonObject | undefined {
+export function unknownOfPart(part: GenerateContentPart, known: Keys): JsonObject | undefined {
   const unknown = unknownOf(part, known)
   return part.thought ? { ...unknown, thought: part.thought } : unknown
 }
 
-const knownThought = keysOf<GeminiPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
+const knownThought = keysOf<GenerateContentPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
 
-export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart {
+export function decodeThought(
+  part: GenerateContentPart & { text?: unknown },
+  at: Place,
+): ReasoningPart {
   const { text } = part
   const { signature, envelope } = decodeSignature(part.thoughtSignature)
   return {
@@ -64,7 +71,12 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place):
       typeof text === 'string' && text
         ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text }]
         : [],
-    ...defined({ signature, id: envelope?.id, at, ext: extOf(unknownOf(part, knownThought)) }),
+    ...omitUndefined({
+      signature,
+      id: envelope?.id,
+      at,
+      ext: extOf(unknownOf(part, knownThought)),
+    }),
   }
 }
 
@@ -75,7 +87,7 @@ const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypt
  * envelope. Undefined: not such a part.
  */
 export function decodeHidden(
-  part: GeminiPart & { text?: unknown },
+  part: GenerateContentPart & { text?: unknown },
   at: Place,
 ): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(part.thoughtSignature)
@@ -90,7 +102,7 @@ export function decodeHidden(
   return {
     type: 'reasoning',
     segments: [],
-    ...defined({
+    ...omitUndefined({
       redacted: signature.form === 'thinking' ? undefined : true,
       signature,
       id: envelope.id,
@@ -153,7 +165,10 @@ export function ordinalOf({ attach }: Envelope): number | undefined {
  * Puts a late signature on the thought whose length its envelope gives, and joins the chunks of
  * that thought. Changes `parts`. False: no such thought.
  */
-export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
+export function provesThought(
+  { text, thoughtSignature }: GenerateContentPart,
+  parts: Part[],
+): boolean {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
   const wanted = (envelope.lengths ?? []).reduce((sum, length) => sum + length, 0)
@@ -164,7 +179,7 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
     ...(chunks[0] as ReasoningPart),
     segments: cut(chunks.map(textOf).join(''), envelope),
     signature,
-    ...defined({ id: envelope.id }),
+    ...omitUndefined({ id: envelope.id }),
   })
   return true
 }
@@ -241,7 +256,10 @@ const handled = keysOf<ReasoningPart>()(
 )
 
 /** One part for each segment; the last one has the signature. */
-export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWrittenPart[] {
+export function encodeReasoning(
+  part: ReasoningPart,
+  writing: Writing,
+): GenerateContentWrittenPart[] {
   const { report, opens } = writing
   const { id, signature, at, ext } = part
   report.unwritten(part, handled, at)
@@ -260,7 +278,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
     return []
   }
   const beside = carried
-    ? defined({
+    ? omitUndefined({
         id,
         lengths: isOwn || isEmpty ? undefined : segments.map(({ text }) => text.length),
         kinds,
@@ -285,7 +303,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
  * The part that gives a client the phase of the text after it: an empty text, which other clients
  * do not show.
  */
-export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiWrittenPart {
+export function phasePart(phase: NonNullable<TextPart['phase']>): GenerateContentWrittenPart {
   return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseSignature(phase) }) }
 }
 

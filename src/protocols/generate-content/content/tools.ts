@@ -1,8 +1,8 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { FunctionTool, McpServer, ServerTool, Tool } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -12,11 +12,11 @@ import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import type {
-  GeminiDeclaration,
-  GeminiTool,
-  GeminiWrittenDeclaration,
-  GeminiWrittenTool,
-  GeminiWrittenToolConfig,
+  GenerateContentDeclaration,
+  GenerateContentTool,
+  GenerateContentWrittenDeclaration,
+  GenerateContentWrittenTool,
+  GenerateContentWrittenToolConfig,
 } from '../schema.ts'
 import { nearestServerTool, serverTools } from '../vocabulary.ts'
 import { decodeSchema } from './json-schema.ts'
@@ -25,16 +25,20 @@ import type { Reading, RequestWriting } from './writing.ts'
 // ---- wire → canonical
 
 /** One entry may hold several tools. */
-export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
+export function decodeTools(
+  wires: GenerateContentTool | readonly GenerateContentTool[],
+  reading: Reading,
+): Tool[] {
   return isList(wires)
     ? flatMap(wires, (wire, entry) => decodeEntry(wire, `${reading.root}/tools/${entry}`, reading))
     : decodeEntry(wires, `${reading.root}/tools`, reading)
 }
 
-const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] =>
-  Array.isArray(wires)
+const isList = (
+  wires: GenerateContentTool | readonly GenerateContentTool[],
+): wires is readonly GenerateContentTool[] => Array.isArray(wires)
 
-function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
+function decodeEntry(wire: GenerateContentTool, at: Place, reading: Reading): Tool[] {
   // A misplaced function: servers of this protocol do not know these fields, and for another
   // protocol the function would be lost.
   if (
@@ -58,7 +62,7 @@ function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
   return tools
 }
 
-const knownDeclaration = keysOf<GeminiDeclaration>()(
+const knownDeclaration = keysOf<GenerateContentDeclaration>()(
   'name',
   'description',
   'parameters',
@@ -68,7 +72,11 @@ const knownDeclaration = keysOf<GeminiDeclaration>()(
   'behavior',
 )
 
-function decodeFunction(wire: GeminiDeclaration, at: Place, { names }: Reading): FunctionTool {
+function decodeFunction(
+  wire: GenerateContentDeclaration,
+  at: Place,
+  { names }: Reading,
+): FunctionTool {
   const { name, description, parametersJsonSchema, responseJsonSchema, behavior } = wire
   const parameters = isObject(parametersJsonSchema) ? parametersJsonSchema : wire.parameters
   const output = isObject(responseJsonSchema) ? responseJsonSchema : wire.response
@@ -78,14 +86,14 @@ function decodeFunction(wire: GeminiDeclaration, at: Place, { names }: Reading):
   return {
     type: 'function',
     name,
-    ...present({
+    ...omitNullish({
       description,
       parameters: parameters && decodeSchema(parameters),
       output: output && decodeSchema(output),
       async: behavior === 'NON_BLOCKING' || undefined,
     }),
     at,
-    ...defined({
+    ...omitUndefined({
       ext: extOf({
         ...unknownOf(wire, knownDeclaration),
         parametersJsonSchema:
@@ -111,7 +119,7 @@ function decodeOther(key: string, value: unknown, at: Place): Tool[] {
         type: 'server',
         tool,
         protocol: protocolName,
-        ...defined({ mcp: decodeServer(server) }),
+        ...omitUndefined({ mcp: decodeServer(server) }),
         raw: { [key]: [server] },
         at: below(at, index),
       }),
@@ -153,7 +161,10 @@ function decodeServer(server: unknown): McpServer | undefined {
   const left = { ...others, ...transport, ...(headers !== undefined && !bearer && { headers }) }
   return {
     label,
-    ...defined({ url: typeof url === 'string' ? url : undefined, authorization: bearer?.[1] }),
+    ...omitUndefined({
+      url: typeof url === 'string' ? url : undefined,
+      authorization: bearer?.[1],
+    }),
     approval: false,
     ...(Object.keys(left).length > 0 && { others: left }),
   }
@@ -165,10 +176,10 @@ function decodeServer(server: unknown): McpServer | undefined {
 export function encodeTools(
   tools: readonly Tool[],
   writing: RequestWriting,
-): GeminiWrittenTool[] | undefined {
+): GenerateContentWrittenTool[] | undefined {
   const { report, options, native } = writing
-  const written: GeminiWrittenTool[] = []
-  let functions: GeminiWrittenDeclaration[] | undefined
+  const written: GenerateContentWrittenTool[] = []
+  let functions: GenerateContentWrittenDeclaration[] | undefined
   for (const tool of tools) {
     const wire = encodeTool(tool, writing)
     if (!wire) continue
@@ -198,9 +209,9 @@ export function encodeTools(
  * the server tools' invocations.
  */
 export function askForInvocations(
-  written: readonly GeminiWrittenTool[] | undefined,
+  written: readonly GenerateContentWrittenTool[] | undefined,
   { native, options, report }: RequestWriting,
-): GeminiWrittenToolConfig | undefined {
+): GenerateContentWrittenToolConfig | undefined {
   const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
   if (
     native ||
@@ -220,7 +231,7 @@ export function askForInvocations(
 function encodeTool(
   tool: Tool,
   writing: RequestWriting,
-): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
+): GenerateContentWrittenTool | { function: GenerateContentWrittenDeclaration } | undefined {
   const { report } = writing
   switch (tool.type) {
     case 'function':
@@ -233,7 +244,7 @@ function encodeTool(
       return encodeServerTool(tool, writing)
     case 'opaque':
       if (tool.protocol === protocolName && isObject(tool.raw))
-        return asRead<GeminiWrittenTool>(tool.raw)
+        return asRead<GenerateContentWrittenTool>(tool.raw)
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -257,10 +268,10 @@ export function asDeclared(
 function encodeServerTool(
   tool: ServerTool,
   writing: RequestWriting,
-): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
+): GenerateContentWrittenTool | { function: GenerateContentWrittenDeclaration } | undefined {
   const { report, options } = writing
   if (tool.protocol === protocolName && isObject(tool.raw))
-    return asRead<GeminiWrittenTool>(tool.raw)
+    return asRead<GenerateContentWrittenTool>(tool.raw)
   const known = asDeclared(tool, options)
   if (known) {
     report.add('tool.server-mapped', tool.at)
@@ -275,7 +286,7 @@ function encodeServerTool(
     !mcp.approval
   ) {
     report.add('tool.server-mapped', tool.at)
-    report.rest(defined({ deferLoading: mcp.deferLoading || undefined }), mcp.at ?? tool.at)
+    report.rest(omitUndefined({ deferLoading: mcp.deferLoading || undefined }), mcp.at ?? tool.at)
     const headers =
       mcp.authorization === undefined
         ? {}
@@ -289,9 +300,12 @@ function encodeServerTool(
   report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
   if (nearest === undefined) return undefined
   const { blockedDomains, ...rest } = tool.common ?? {}
-  report.rest({ ...rest, ...(nearest !== 'googleSearch' && defined({ blockedDomains })) }, tool.at)
+  report.rest(
+    { ...rest, ...(nearest !== 'googleSearch' && omitUndefined({ blockedDomains })) },
+    tool.at,
+  )
   return {
-    [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {},
+    [nearest]: nearest === 'googleSearch' ? omitUndefined({ excludeDomains: blockedDomains }) : {},
   }
 }
 
@@ -315,7 +329,7 @@ const handledOfFunction = keysOf<FunctionTool>()(
 function encodeFunction(
   tool: FunctionTool,
   { report, toolName }: RequestWriting,
-): GeminiWrittenDeclaration {
+): GenerateContentWrittenDeclaration {
   const {
     name,
     namespace,
@@ -339,7 +353,7 @@ function encodeFunction(
   return {
     ...ownFields(ext),
     name: toolName(name, namespace, at),
-    ...present<Omit<GeminiWrittenDeclaration, 'name'>>({
+    ...omitNullish<Omit<GenerateContentWrittenDeclaration, 'name'>>({
       description,
       parametersJsonSchema: parameters,
       responseJsonSchema: output,

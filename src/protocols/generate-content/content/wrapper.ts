@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { step } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import type { GeminiOptions } from '../options.ts'
+import type { GenerateContentOptions } from '../options.ts'
 
 /**
  * Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts
@@ -13,14 +13,14 @@ export type Held = { body: unknown; at: string; beside: JsonObject }
 
 const counted = ['generateContentRequest', 'generate_content_request']
 
-export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
+export function unwrapRequest(given: unknown, options: GenerateContentOptions): Held {
   return isObject(given) && 'contents' in given
     ? alone(given)
     : held(given, [...counted, ...keysFor('request', options)])
 }
 
 /** A response, or an event of one. */
-export function unwrapResponse(given: unknown, options: GeminiOptions): Held {
+export function unwrapResponse(given: unknown, options: GenerateContentOptions): Held {
   return isObject(given) && 'candidates' in given
     ? alone(given)
     : held(given, keysFor('response', options))
@@ -49,7 +49,8 @@ const isBody = (value: unknown): value is JsonObject =>
 const isHeld = (value: unknown) =>
   isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
-const keysFor = (key: string, { wrapper }: GeminiOptions) => (wrapper === 'unwrap' ? [key] : [])
+const keysFor = (key: string, { wrapper }: GenerateContentOptions) =>
+  wrapper === 'unwrap' ? [key] : []
 const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
 
 function held(given: unknown, keys: readonly string[]): Held {

@@ -8,13 +8,13 @@ import type {
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
-import type { GeminiReport } from '../notes.ts'
+import type { GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import type { GeminiWrittenPart } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../schema.ts'
 
 /** Context for reading a part. */
 export type Reading = {
-  report: GeminiReport
+  report: GenerateContentReport
   /** JSON pointer to the body. Empty: it is not nested. */
   root: string
   /** A pointer in camelCase → the pointer into the body as received. */
@@ -22,7 +22,7 @@ export type Reading = {
   /** Field names of this body that differ from the table `fieldNames`. Reading adds to it. */
   names: FieldNames
   /** Makes the id of a call that came without one. */
-  callId(at: Place): string
+  inventedCallId(at: Place): string
   /** The role that sends the parts. Absent: it is not checked. */
   speaks?: 'model' | 'user' | 'instructions' | undefined
   /** The id of the call that a result belongs to. */
@@ -36,7 +36,7 @@ export type Reading = {
  * with other values fast.
  */
 export type Writing = {
-  report: GeminiReport
+  report: GenerateContentReport
   /**
    * Requests go to a provider, which checks signatures; responses go to a client, which only stores
    * them.
@@ -55,7 +55,7 @@ export type Writing = {
   /** The name of a tool on the wire. `at`: the path of its call, for notes. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   /** The id that a call and its result are written with. Undefined: none. */
-  callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
+  writtenCallId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
   /** Calls without a usable signature, which are written with the documented placeholder. */
   unsigned?: ReadonlySet<Part> | undefined
   /** The number of texts of earlier results that a result begins with. */
@@ -74,14 +74,14 @@ export type Writing = {
    * Receives each text whose citations and logprobs are written elsewhere in the response. Absent:
    * they cannot be written.
    */
-  beside?: ((part: TextPart, written: GeminiWrittenPart) => void) | undefined
+  beside?: ((part: TextPart, written: GenerateContentWrittenPart) => void) | undefined
 }
 
 /**
  * Notes a call, result or thought inside another part, where it has no meaning. False: a part of
  * another type.
  */
-export function isInner({ type, at }: Part, report: GeminiReport): boolean {
+export function isInner({ type, at }: Part, report: GenerateContentReport): boolean {
   const isOdd = type === 'tool-call' || type === 'tool-result' || type === 'reasoning'
   if (isOdd) report.add('part.unsupported', at)
   return isOdd
@@ -96,7 +96,7 @@ export type RequestWriting = Writing & {
 export function startWriting(
   { model, messages }: CanonicalRequest,
   options: Options,
-  report: GeminiReport,
+  report: GenerateContentReport,
   native: boolean,
 ): RequestWriting {
   // Ids that this protocol's own decoder made.
@@ -117,7 +117,7 @@ export function startWriting(
     inResult: false,
     beside: undefined,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    callId(id, part) {
+    writtenCallId(id, part) {
       if (options.ids !== 'never') return made.has(id) ? undefined : id
       report.once('tool-call.id-omitted', part.at, part.type === 'tool-call' ? 'id' : 'callId')
       return undefined

@@ -1,6 +1,6 @@
 import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
@@ -9,19 +9,19 @@ import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import type {
-  GeminiBody,
-  GeminiContent,
-  GeminiWrittenContent,
-  GeminiWrittenPart,
+  GenerateContentBody,
+  GenerateContentContent,
+  GenerateContentWrittenContent,
+  GenerateContentWrittenPart,
 } from '../schema.ts'
 import { isBeforeGemini3 } from '../vocabulary.ts'
 import { groupTurns, type Turn } from './turns.ts'
 
 // ---- wire → canonical
 
-const knownContent = keysOf<GeminiContent>()('role', 'parts')
+const knownContent = keysOf<GenerateContentContent>()('role', 'parts')
 
-export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
+export function decodeSystem(wire: GenerateContentContent, reading: Reading): Message {
   const at = reading.place(`${reading.root}/systemInstruction`)
   const parts = decodeParts(wire.parts ?? [], below(at, 'parts'), {
     ...reading,
@@ -32,7 +32,7 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
     origin: 'instructions',
     parts,
     at,
-    ...defined({ ext: extOf(unknownOf(wire, knownContent)) }),
+    ...omitUndefined({ ext: extOf(unknownOf(wire, knownContent)) }),
   }
 }
 
@@ -40,12 +40,15 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
  * Contents → messages. Clients that keep stream events unchanged send one response as many contents
  * of the model in a row: they become one message, in which texts are joined across contents.
  */
-export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
+export function decodeContents(
+  contents: readonly GenerateContentContent[],
+  reading: Reading,
+): Message[] {
   const messages: Message[] = []
   const calls = new Calls()
   const resultCallId: Reading['resultCallId'] = (result, at) => calls.callIdOf(result, at)
-  const ofModel: Reading = { ...reading, resultCallId, speaks: 'model', callId: idFrom }
-  const ofUser: Reading = { ...reading, resultCallId, speaks: 'user', callId: idFrom }
+  const ofModel: Reading = { ...reading, resultCallId, speaks: 'model', inventedCallId: idFrom }
+  const ofUser: Reading = { ...reading, resultCallId, speaks: 'user', inventedCallId: idFrom }
   let index = 0
   /**
    * The parts of a response that the next content may continue, and the number of parts in its last
@@ -112,12 +115,12 @@ function join(parts: Part[], from: number): void {
  */
 const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
 
-function roleOf(role: GeminiContent['role']): Message['role'] {
+function roleOf(role: GenerateContentContent['role']): Message['role'] {
   if (role === 'model') return 'assistant'
   return role === 'system' ? 'system' : 'user'
 }
 
-function decodeContent(content: GeminiContent, at: Place, reading: Reading): Message {
+function decodeContent(content: GenerateContentContent, at: Place, reading: Reading): Message {
   const { role, parts } = content
   const unknown = unknownOf(content, knownContent)
   return {
@@ -125,7 +128,7 @@ function decodeContent(content: GeminiContent, at: Place, reading: Reading): Mes
     origin: 'message',
     parts: decodeParts(parts ?? [], below(at, 'parts'), reading),
     at,
-    ...defined({ ext: extOf(roles.has(role) ? unknown : { ...unknown, role }) }),
+    ...omitUndefined({ ext: extOf(roles.has(role) ? unknown : { ...unknown, role }) }),
   }
 }
 
@@ -164,7 +167,7 @@ class Calls {
 
 // ---- canonical → wire
 
-export type Conversation = Pick<GeminiBody, 'systemInstruction' | 'contents'>
+export type Conversation = Pick<GenerateContentBody, 'systemInstruction' | 'contents'>
 
 export function encodeConversation(
   messages: readonly Message[],
@@ -250,12 +253,15 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
 function encodeInstructions(
   messages: readonly Message[],
   writing: RequestWriting,
-): GeminiWrittenPart[] {
+): GenerateContentWrittenPart[] {
   const instructions = flatMap(messages, ({ parts }) => parts)
   return instructions.length === 0 ? [] : encodeParts(instructions, { ...writing, instructs: true })
 }
 
-function encodeTurns(turns: readonly Turn[], writing: RequestWriting): GeminiWrittenContent[] {
+function encodeTurns(
+  turns: readonly Turn[],
+  writing: RequestWriting,
+): GenerateContentWrittenContent[] {
   const { report } = writing
   return flatMap(turns, ({ role, parts }) => {
     const written = flatMap(parts, part => {

@@ -1,8 +1,8 @@
 import { type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { type Amount, noteOff } from '../../../kit/fields/effort.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { GeminiReport } from '../notes.ts'
+import type { GenerateContentReport } from '../notes.ts'
 import { isBeforeGemini3, thinkingLevel } from '../vocabulary.ts'
 
 /** How much to think, as a level or as a token budget: servers refuse both together. */
@@ -44,7 +44,7 @@ export function reasoningHere(
 function amountHere(
   { effort: requested, budgetTokens, mode }: Amount,
   levels: readonly string[] | undefined,
-  report: GeminiReport,
+  report: GenerateContentReport,
 ): ReasoningSpec {
   const effort = requested === undefined || budgets.has(requested) ? requested : undefined
   if (effort !== requested) report.add('field.unsupported', undefined, 'reasoning.effort')
@@ -55,7 +55,7 @@ function amountHere(
     if (!levels) return { budgetTokens: 0 }
     // On models that take levels, thinking cannot be turned off.
     if (mode === 'disabled') report.add('reasoning.effort', undefined, 'reasoning.mode')
-    return defined({ effort: nearestOf('minimal', levels) })
+    return omitUndefined({ effort: nearestOf('minimal', levels) })
   }
   if (effort !== undefined) {
     // A token budget is more exact than the effort next to it.
@@ -73,12 +73,16 @@ function amountHere(
 
 const allLevels: readonly string[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
 
-function levelOf(effort: string, levels: readonly string[], report: GeminiReport): ReasoningSpec {
+function levelOf(
+  effort: string,
+  levels: readonly string[],
+  report: GenerateContentReport,
+): ReasoningSpec {
   const extreme = effort === 'none' ? 'minimal' : 'high'
   const level = thinkingLevel.toWire(effort) ? effort : extreme
   const nearest = nearestOf(level, levels)
   if (nearest !== effort) report.add('reasoning.effort', undefined, 'reasoning.effort')
-  return defined({ effort: nearest })
+  return omitUndefined({ effort: nearest })
 }
 
 /**
@@ -97,16 +101,19 @@ function nearestOf(effort: string, levels: readonly string[]): string | undefine
   return nearest && thinkingLevel.toOurs(nearest)
 }
 
-function budgetOf(effort: string, report: GeminiReport): ReasoningSpec {
+function budgetOf(effort: string, report: GenerateContentReport): ReasoningSpec {
   const budget = budgets.get(effort)
   report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
-  return defined({ budgetTokens: budget })
+  return omitUndefined({ budgetTokens: budget })
 }
 
 /** `isShown`: reasoning is enabled in a way that shows it by default. */
 type Shown = { summary: string | undefined; display: string | undefined; isShown: boolean }
 
-function shownHere({ summary, display, isShown }: Shown, report: GeminiReport): ReasoningSpec {
+function shownHere(
+  { summary, display, isShown }: Shown,
+  report: GenerateContentReport,
+): ReasoningSpec {
   if (display === 'summarized' || display === 'omitted') {
     if (summary !== undefined && summary !== 'none')
       report.add('reasoning.summary', undefined, 'reasoning.summary')

@@ -1,6 +1,6 @@
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { GeminiBody } from '../schema.ts'
+import type { GenerateContentBody } from '../schema.ts'
 import { modalityOf, thinkingLevel, tierWords } from '../vocabulary.ts'
 import {
   encodeLimit,
@@ -15,7 +15,7 @@ import {
   reference,
 } from './settings.ts'
 
-const row = rowFor<RequestWriting, GeminiBody>()
+const row = rowFor<RequestWriting, GenerateContentBody>()
 
 const empty = (value: unknown) => (value as string | unknown[]).length === 0
 /** An empty string or list means absence. */

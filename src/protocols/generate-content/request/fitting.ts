@@ -1,7 +1,7 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
-import { createGeminiReport, type GeminiReport } from '../notes.ts'
-import type { GeminiOptions } from '../options.ts'
+import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
+import type { GenerateContentOptions } from '../options.ts'
 import { budgets } from './effort.ts'
 
 /**
@@ -10,8 +10,8 @@ import { budgets } from './effort.ts'
  */
 export function fitRequest(
   wire: unknown,
-  options: GeminiOptions,
-): { wire: unknown; notes: GeminiReport['notes'] } {
+  options: GenerateContentOptions,
+): { wire: unknown; notes: GenerateContentReport['notes'] } {
   const report = createGeminiReport()
   const config = isObject(wire) ? wire['generationConfig'] : undefined
   const thinking = isObject(config) ? config['thinkingConfig'] : undefined
@@ -29,8 +29,8 @@ const place = '/generationConfig/thinkingConfig'
 
 function fitThinking(
   thinking: JsonObject,
-  { thinking: way, efforts, leastBudget: least = 0 }: GeminiOptions,
-  report: GeminiReport,
+  { thinking: way, efforts, leastBudget: least = 0 }: GenerateContentOptions,
+  report: GenerateContentReport,
 ): JsonObject {
   const { thinkingLevel: level, thinkingBudget: budget } = thinking
   if (typeof level === 'string' && way === 'budget') {

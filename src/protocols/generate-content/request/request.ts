@@ -1,6 +1,6 @@
 import type { CanonicalRequest, OutputSpec } from '../../../canonical/request.ts'
-import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -13,7 +13,11 @@ import { type Reading, type RequestWriting, startWriting } from '../content/writ
 import { createGeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from '../own.ts'
-import { type GeminiBody, type GeminiGenerationConfig, GeminiRequest } from '../schema.ts'
+import {
+  type GenerateContentBody,
+  type GenerateContentGenerationConfig,
+  GenerateContentRequest,
+} from '../schema.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { reasoningHere } from './effort.ts'
 import { fields } from './fields.ts'
@@ -23,7 +27,7 @@ import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 
 const known = keysIn(
   fields.keysIn(),
-  keysOf<GeminiRequest>()(
+  keysOf<GenerateContentRequest>()(
     'contents',
     'systemInstruction',
     'tools',
@@ -41,7 +45,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
-  const request = check(protocolName, GeminiRequest, spelling.wire, path =>
+  const request = check(protocolName, GenerateContentRequest, spelling.wire, path =>
     pointerOf(place(at + path)),
   )
   const { contents, systemInstruction, tools, toolConfig, generationConfig } = request
@@ -51,7 +55,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     root: at,
     place,
     names,
-    callId: place => `call_${pointerOf(place)}`,
+    inventedCallId: place => `call_${pointerOf(place)}`,
     speaks: undefined,
     resultCallId: undefined,
   }
@@ -69,10 +73,10 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     messages: systemInstruction
       ? [decodeSystem(systemInstruction, reading), ...conversation]
       : conversation,
-    ...present({
+    ...omitNullish({
       tools: tools ? decodeTools(tools, reading) : undefined,
       toolChoice: chosen?.choice,
-      output: some({ format }),
+      output: omitUndefinedOrNone({ format }),
       source: at ? { protocol: protocolName, at } : undefined,
     }),
   }
@@ -101,7 +105,9 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
 
 const knownConfig = keysIn(
   fields.keysIn('generationConfig'),
-  keysOf<GeminiGenerationConfig & { _responseJsonSchema: unknown; responseFormat: unknown }>()(
+  keysOf<
+    GenerateContentGenerationConfig & { _responseJsonSchema: unknown; responseFormat: unknown }
+  >()(
     'responseMimeType',
     'responseSchema',
     'responseJsonSchema',
@@ -113,7 +119,10 @@ const knownConfig = keysIn(
 )
 const knownThinking = keysIn(fields.keysIn('generationConfig/thinkingConfig'), {})
 
-function unknownOfConfig(config: GeminiGenerationConfig, { output }: CanonicalRequest): JsonObject {
+function unknownOfConfig(
+  config: GenerateContentGenerationConfig,
+  { output }: CanonicalRequest,
+): JsonObject {
   const { speechConfig, thinkingConfig } = config
   return {
     ...unknownOf(config, knownConfig),
@@ -166,7 +175,7 @@ const handledReasoning = fields.fieldsOf('reasoning')
 export function encodeRequest(
   request: CanonicalRequest,
   options: Options = {},
-): Encoded<GeminiBody> {
+): Encoded<GenerateContentBody> {
   const report = createGeminiReport(options.fieldNames)
   const { model, messages, tools, output, user, state, stream, ext, source } = request
   const native = source?.protocol === protocolName
@@ -196,7 +205,7 @@ export function encodeRequest(
     const { store: _, continuationToken: __, ...memory } = state
     leaveState(memory, options, report)
   }
-  const begun: GeminiBody = {
+  const begun: GenerateContentBody = {
     // Without a path it names the model itself.
     model:
       native && model !== undefined && options.path === undefined && source.at !== '/request'
@@ -208,7 +217,7 @@ export function encodeRequest(
     ...under('generationConfig', encodeFormat(output?.format, left, report)),
   }
   fields.write(asHere(request, writing), writing, begun)
-  const wire = merge<GeminiBody>(inside, begun)
+  const wire = merge<GenerateContentBody>(inside, begun)
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
     ...(model && {
@@ -220,7 +229,7 @@ export function encodeRequest(
   }
   const isEmpty = !native && conversation.contents.length === 0
   // Hosts that wrap every body name the model next to it.
-  const outer = source?.at === '/request' ? defined({ model }) : {}
+  const outer = source?.at === '/request' ? omitUndefined({ model }) : {}
   return {
     wire: wrapAgain(wire, source?.at, { ...outer, ...beside }),
     notes: report.notes,
@@ -239,7 +248,7 @@ function asHere(request: CanonicalRequest, writing: RequestWriting): CanonicalRe
   }
   if (!reasoning && !logprobs) return request
   if (logprobs?.top && !logprobs.enabled) report.add('field.unsupported', undefined, 'logprobs.top')
-  return present({
+  return omitNullish({
     ...request,
     reasoning: reasoning && reasoningHere(reasoning, writing),
     logprobs: logprobs?.enabled ? logprobs : undefined,

@@ -1,12 +1,12 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
 import type { OutputFormat } from '../../../canonical/request.ts'
-import { present } from '../../../kit/fields/defined.ts'
+import { omitNullish } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { decodeSchema } from '../content/json-schema.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { GeminiReport } from '../notes.ts'
+import type { GenerateContentReport } from '../notes.ts'
 import { under } from '../own.ts'
-import type { GeminiGenerationConfig, GeminiWrittenConfig } from '../schema.ts'
+import type { GenerateContentGenerationConfig, GenerateContentWrittenConfig } from '../schema.ts'
 import { modality, tierWords } from '../vocabulary.ts'
 
 // ---- the format of a response
@@ -20,7 +20,7 @@ export type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: stri
  * `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in
  * `generationConfig`.
  */
-export function decodeFormat(config: GeminiGenerationConfig): Format {
+export function decodeFormat(config: GenerateContentGenerationConfig): Format {
   const {
     responseMimeType: mime,
     responseSchema,
@@ -28,7 +28,7 @@ export function decodeFormat(config: GeminiGenerationConfig): Format {
     _responseJsonSchema,
     responseFormat,
   } = config
-  const left = present({
+  const left = omitNullish({
     responseJsonSchema,
     _responseJsonSchema,
     responseSchema,
@@ -84,8 +84,8 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
 export function encodeFormat(
   format: OutputFormat | undefined,
   own: { responseMimeType?: string } | undefined,
-  report: GeminiReport,
-): Pick<GeminiWrittenConfig, 'responseMimeType' | 'responseJsonSchema'> {
+  report: GenerateContentReport,
+): Pick<GenerateContentWrittenConfig, 'responseMimeType' | 'responseJsonSchema'> {
   switch (format?.type) {
     case undefined:
     case 'text':

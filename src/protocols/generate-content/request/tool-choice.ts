@@ -1,23 +1,27 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../../canonical/tool.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { asDeclared } from '../content/tools.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { ownObject, protocolName } from '../own.ts'
-import type { GeminiCalling, GeminiToolConfig, GeminiWrittenToolConfig } from '../schema.ts'
+import type {
+  GenerateContentCalling,
+  GenerateContentToolConfig,
+  GenerateContentWrittenToolConfig,
+} from '../schema.ts'
 import { nearestServerTool } from '../vocabulary.ts'
 
-const knownConfig = keysOf<GeminiToolConfig>()('functionCallingConfig')
-const knownCalling = keysOf<NonNullable<GeminiToolConfig['functionCallingConfig']>>()(
+const knownConfig = keysOf<GenerateContentToolConfig>()('functionCallingConfig')
+const knownCalling = keysOf<NonNullable<GenerateContentToolConfig['functionCallingConfig']>>()(
   'mode',
   'allowedFunctionNames',
 )
 
 /** `left`: unknown keys, and what has no meaning together. */
-export function decodeToolChoice(toolConfig: GeminiToolConfig): {
+export function decodeToolChoice(toolConfig: GenerateContentToolConfig): {
   choice?: ToolChoice | undefined
   left: JsonObject | undefined
 } {
@@ -28,7 +32,7 @@ export function decodeToolChoice(toolConfig: GeminiToolConfig): {
   const names = allowedFunctionNames ?? []
   const choice = choiceOf(mode, names)
   const isUnread = names.length > 0 && (!choice || choice.mode === 'auto' || choice.mode === 'none')
-  const left = some({
+  const left = omitUndefinedOrNone({
     ...unknownOf(calling, knownCalling),
     mode: choice ? undefined : (mode ?? undefined),
     allowedFunctionNames: isUnread ? names : undefined,
@@ -73,10 +77,10 @@ export function encodeToolChoice(
   { toolChoice: choice, ext }: CanonicalRequest,
   tools: readonly Tool[],
   writing: RequestWriting,
-): GeminiWrittenToolConfig | undefined {
+): GenerateContentWrittenToolConfig | undefined {
   const own = ownObject(ext, 'toolConfig')
   const left = own?.['functionCallingConfig']
-  const calling = some({
+  const calling = omitUndefinedOrNone({
     ...(isObject(left) && left),
     ...(choice && callingOf(choice, tools, writing)),
   })
@@ -87,7 +91,7 @@ function callingOf(
   choice: ToolChoice,
   tools: readonly Tool[],
   { report, options, native }: RequestWriting,
-): GeminiCalling | undefined {
+): GenerateContentCalling | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions =
     tools.some(({ type }) => type === 'function' || type === 'freeform') ||
@@ -114,7 +118,7 @@ function callingOf(
     case 'required':
       return { mode: 'ANY' }
     case 'validated':
-      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools }) }
+      return { mode: 'VALIDATED', ...omitUndefined({ allowedFunctionNames: choice.tools }) }
     case 'tool':
       if (choice.kind === 'server') {
         // A mapped tool is declared, but cannot be forced.

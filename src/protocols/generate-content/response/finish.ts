@@ -1,12 +1,12 @@
 import type { Part, Place } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import type { GeminiReport } from '../notes.ts'
+import type { GenerateContentReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { GeminiEnd, GeminiFeedback } from '../schema.ts'
+import type { GenerateContentEnd, GenerateContentFeedback } from '../schema.ts'
 import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
 
 /**
@@ -47,7 +47,7 @@ export function decodeFinish(
     reason: word === 'stop' && (hasCalls || (hasBrokenCall && !hasContent)) ? 'tool_calls' : word,
     raw,
     protocol: protocolName,
-    ...defined({ message: message || undefined, category }),
+    ...omitUndefined({ message: message || undefined, category }),
   }
 }
 
@@ -65,8 +65,8 @@ type Ending = {
 export function encodeFinish(
   finish: Finish | undefined,
   { hasCalls, at, truncated }: Ending,
-  report: GeminiReport,
-): GeminiEnd {
+  report: GenerateContentReport,
+): GenerateContentEnd {
   if (!finish) {
     if (truncated !== 'length')
       throw new TranslationError(
@@ -87,7 +87,7 @@ export function encodeFinish(
   )
     return {
       finishReason: raw,
-      ...defined({
+      ...omitUndefined({
         finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message,
       }),
     }
@@ -97,7 +97,7 @@ export function encodeFinish(
   if (category !== undefined || details !== undefined)
     report.add('finish.details', at, 'finish.details')
   const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
-  return { finishReason: finishWords[reason].word, ...defined({ finishMessage }) }
+  return { finishReason: finishWords[reason].word, ...omitUndefined({ finishMessage }) }
 }
 
 /** Does the word of the reason mean the same? "Stop" means calls too, when there are any. */
@@ -130,8 +130,8 @@ export function encodeBlocked({
   reason,
   message,
   raw,
-}: NonNullable<CanonicalResponse['promptBlocked']>): GeminiFeedback {
+}: NonNullable<CanonicalResponse['promptBlocked']>): GenerateContentFeedback {
   return isObject(raw) && raw['blockReason'] === reason
     ? asRead(raw)
-    : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
+    : { blockReason: reason, ...omitUndefined({ blockReasonMessage: message }) }
 }

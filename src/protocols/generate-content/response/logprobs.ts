@@ -1,11 +1,15 @@
 import type { Place, TokenLogprob } from '../../../canonical/message.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { leastLogprob } from '../../../kit/response/logprobs.ts'
 import { extOf, ownFields } from '../own.ts'
-import type { GeminiLogprob, GeminiLogprobs, GeminiToken } from '../schema.ts'
+import type {
+  GenerateContentLogprob,
+  GenerateContentLogprobs,
+  GenerateContentToken,
+} from '../schema.ts'
 
 /** `logprobsResult` of a candidate: the tokens of its response, and the alternatives to each. */
 
@@ -37,7 +41,10 @@ export function decodeLogprobs(
   })
   return {
     tokens,
-    left: some({ ...rest, topCandidates: others.some(more => some(more)) ? others : undefined }),
+    left: omitUndefinedOrNone({
+      ...rest,
+      topCandidates: others.some(more => omitUndefinedOrNone(more)) ? others : undefined,
+    }),
   }
 }
 
@@ -45,7 +52,7 @@ function listOf(value: unknown): JsonObject[] | undefined {
   return Array.isArray(value) && value.every(isObject) ? value : undefined
 }
 
-const known = keysOf<GeminiLogprob>()('token', 'logProbability')
+const known = keysOf<GenerateContentLogprob>()('token', 'logProbability')
 
 /** A number or string with the default value of its type (0, empty) may be omitted on this wire. */
 function tokenOf(wire: JsonObject, at: Place): Token {
@@ -55,10 +62,10 @@ function tokenOf(wire: JsonObject, at: Place): Token {
     logprob: typeof logProbability === 'number' ? logProbability : 0,
   }
   const unknown = unknownOf(wire, known)
-  return unknown ? { ...read, at, ...defined({ ext: extOf(unknown) }) } : read
+  return unknown ? { ...read, at, ...omitUndefined({ ext: extOf(unknown) }) } : read
 }
 
-export function encodeLogprobs(tokens: readonly TokenLogprob[]): GeminiLogprobs {
+export function encodeLogprobs(tokens: readonly TokenLogprob[]): GenerateContentLogprobs {
   return {
     chosenCandidates: tokens.map(encodeToken),
     ...(tokens.some(({ top }) => top?.length) && {
@@ -67,7 +74,7 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): GeminiLogprobs 
   }
 }
 
-const encodeToken = ({ token, logprob, ext }: Token): GeminiToken => ({
+const encodeToken = ({ token, logprob, ext }: Token): GenerateContentToken => ({
   ...ownFields(ext),
   token,
   logProbability: Math.max(logprob, leastLogprob),

@@ -4,8 +4,8 @@ import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { indexOf } from '../../../kit/response/candidates.ts'
@@ -24,19 +24,19 @@ import type { TextAtPart } from '../content/text-bytes.ts'
 import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../content/wrapper.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../errors.ts'
-import { createGeminiReport, type GeminiReport } from '../notes.ts'
+import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { extOf, ownFields, ownObject, protocolName, withLeft } from '../own.ts'
 import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
 import {
-  type GeminiCandidate,
-  type GeminiErrorBody,
-  type GeminiGrounding,
-  type GeminiLogprobs,
-  GeminiResponse,
-  type GeminiWrittenCandidate,
-  type GeminiWrittenPart,
-  type GeminiWrittenResponse,
+  type GenerateContentCandidate,
+  type GenerateContentErrorBody,
+  type GenerateContentGrounding,
+  type GenerateContentLogprobs,
+  GenerateContentResponse,
+  type GenerateContentWrittenCandidate,
+  type GenerateContentWrittenPart,
+  type GenerateContentWrittenResponse,
 } from '../schema.ts'
 import {
   decodeBlocked,
@@ -50,7 +50,7 @@ import {
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 
-const known = keysOf<GeminiResponse>()(
+const known = keysOf<GenerateContentResponse>()(
   'candidates',
   'promptFeedback',
   'usageMetadata',
@@ -70,7 +70,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const report = createGeminiReport()
   const spelling = inCamelCase(inner)
   const place = placesOf(spelling, root)
-  const body = check(protocolName, GeminiResponse, spelling.wire, path =>
+  const body = check(protocolName, GenerateContentResponse, spelling.wire, path =>
     pointerOf(place(root + path)),
   )
   const { candidates, promptFeedback, usageMetadata, createTime } = body
@@ -83,7 +83,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     candidates: (candidates ?? []).map((candidate, nth) =>
       decodeCandidate(candidate, indexOf(candidate.index, nth, taken), nth, reading),
     ),
-    ...defined({
+    ...omitUndefined({
       id: body.responseId || undefined,
       model: body.modelVersion || undefined,
       createdAt,
@@ -151,13 +151,13 @@ export function writeTime(createdAt: number | undefined): string | undefined {
  * The id of a call that came without one. `ordinal`: the number of such calls before it, so that
  * the same response always gets the same ids.
  */
-export function callId(responseId: string, candidate: number, ordinal: number): string {
+export function callIdInResponse(responseId: string, candidate: number, ordinal: number): string {
   return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
 }
 
-type ResponseReading = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
+type ResponseReading = Omit<Reading, 'speaks' | 'inventedCallId'> & { responseId: string }
 
-const knownCandidate = keysOf<GeminiCandidate>()(
+const knownCandidate = keysOf<GenerateContentCandidate>()(
   'content',
   'finishReason',
   'finishMessage',
@@ -165,10 +165,10 @@ const knownCandidate = keysOf<GeminiCandidate>()(
   'logprobsResult',
   'groundingMetadata',
 )
-const knownContent = keysOf<NonNullable<GeminiCandidate['content']>>()('role', 'parts')
+const knownContent = keysOf<NonNullable<GenerateContentCandidate['content']>>()('role', 'parts')
 
 function decodeCandidate(
-  wire: GeminiCandidate,
+  wire: GenerateContentCandidate,
   index: number,
   nth: number,
   { report, root, place, names, responseId }: ResponseReading,
@@ -181,7 +181,7 @@ function decodeCandidate(
     place,
     names,
     speaks: 'model',
-    callId: () => callId(responseId, index, unnamed++),
+    inventedCallId: () => callIdInResponse(responseId, index, unnamed++),
   }
   const at = `${root}/candidates/${nth}`
   const inside = below(at, 'content')
@@ -210,11 +210,11 @@ function decodeCandidate(
             origin: 'message',
             parts,
             at: inside,
-            ...defined({ ext: extOf(unknownOf(content, knownContent)) }),
+            ...omitUndefined({ ext: extOf(unknownOf(content, knownContent)) }),
           },
         ]
       : [],
-    ...defined({
+    ...omitUndefined({
       finish,
       logprobs: logprobs.loose,
       grounding: groundingMetadata ?? undefined,
@@ -222,7 +222,7 @@ function decodeCandidate(
         ...unknownOf(wire, knownCandidate),
         finishMessage: finish ? undefined : finishMessage,
         logprobsResult: logprobs.left,
-        groundingMetadata: left && some(left),
+        groundingMetadata: left && omitUndefinedOrNone(left),
       }),
     }),
   }
@@ -297,7 +297,7 @@ const handled = keysOf<CanonicalResponse>()(
 export function encodeResponse(
   response: CanonicalResponse,
   options: Options = {},
-): Encoded<GeminiWrittenResponse | GeminiErrorBody> {
+): Encoded<GenerateContentWrittenResponse | GenerateContentErrorBody> {
   const report = createGeminiReport(options.fieldNames)
   const {
     id,
@@ -338,11 +338,11 @@ export function encodeResponse(
     encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }),
   )
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const wire: GeminiWrittenResponse = {
+  const wire: GenerateContentWrittenResponse = {
     ...inside,
     ...(written.length > 0 && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
-    ...defined<Undefinable<GeminiWrittenResponse>>({
+    ...omitUndefined<Undefinable<GenerateContentWrittenResponse>>({
       usageMetadata: encodeUsage(usage, serviceTier, report),
       modelVersion: model || undefined,
       responseId: id || undefined,
@@ -362,16 +362,16 @@ const handledOfCandidate = keysOf<Candidate>()(
   'ext',
 )
 
-type ResponseWriting = { native: boolean; options: Options; report: GeminiReport }
+type ResponseWriting = { native: boolean; options: Options; report: GenerateContentReport }
 
 function encodeCandidate(
   candidate: Candidate,
   { native, options, report }: ResponseWriting,
-): GeminiWrittenCandidate {
+): GenerateContentWrittenCandidate {
   const { index, at, messages, finish, logprobs, ext } = candidate
   report.unwritten(candidate, handledOfCandidate, at)
   report.ext(ext, at)
-  const sources = new Map<GeminiWrittenPart, TextPart>()
+  const sources = new Map<GenerateContentWrittenPart, TextPart>()
   const writing = responseWriting(report, native, (part, written) => sources.set(written, part))
   const gathered = options.signedReasoning === 'calls' && !native ? nothingGathered() : undefined
   const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
@@ -389,7 +389,9 @@ function encodeCandidate(
     ...(finish || !native
       ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
       : {}),
-    ...defined<Undefinable<Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>>>({
+    ...omitUndefined<
+      Undefinable<Pick<GenerateContentWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>>
+    >({
       logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], logprobsResult, at, report),
       groundingMetadata: writeGrounding(texts, candidate, report),
     }),
@@ -403,7 +405,7 @@ const aroundOf = (messages: readonly Message[]) => ownFields(messages[0]?.ext)
  * The text that was written for a part of another type, such as a refusal: offsets of citations
  * count it, too.
  */
-export function textParts({ text, thought }: GeminiWrittenPart): TextPart[] {
+export function textParts({ text, thought }: GenerateContentWrittenPart): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
 
@@ -429,7 +431,7 @@ function encodeMessage(
   message: Message,
   writing: Writing,
   gathered: Gathered | undefined,
-): GeminiWrittenPart[] {
+): GenerateContentWrittenPart[] {
   const { report } = writing
   const { role, parts, id, status, phase, at, ext } = message
   report.unwritten(message, handledOfMessage, at)
@@ -450,9 +452,9 @@ function encodeMessage(
 
 /** Context for writing parts of a response. */
 export function responseWriting(
-  report: GeminiReport,
+  report: GenerateContentReport,
   native: boolean,
-  beside: (part: TextPart, written: GeminiWrittenPart) => void,
+  beside: (part: TextPart, written: GenerateContentWrittenPart) => void,
 ): Writing {
   return {
     report,
@@ -460,7 +462,7 @@ export function responseWriting(
     opens: true,
     native,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    callId: (id, part) =>
+    writtenCallId: (id, part) =>
       id === '' || (native && part.type === 'tool-call' && part.idOrigin === 'synthesized')
         ? undefined
         : id,
@@ -477,8 +479,8 @@ export function writeLogprobs(
   partLogprobs: readonly PartLogprobs[],
   left: unknown,
   at: Place | undefined,
-  report: GeminiReport,
-): GeminiLogprobs | undefined {
+  report: GenerateContentReport,
+): GenerateContentLogprobs | undefined {
   const tokens = flatMap(partLogprobs, ({ logprobs }) => logprobs ?? [])
   if (tokens.length === 0) return isObject(left) ? asRead(left) : undefined
   noteTokens(tokens, protocolName, report)
@@ -492,8 +494,8 @@ export function writeLogprobs(
 function writeGrounding(
   texts: readonly TextPart[],
   { grounding, at, ext }: Candidate,
-  report: GeminiReport,
-): GeminiGrounding | undefined {
+  report: GenerateContentReport,
+): GenerateContentGrounding | undefined {
   if (isSameGrounding(texts, grounding)) return asRead(grounding)
   const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
   const written = encodeGrounding(cited, (text, loss) =>
@@ -526,14 +528,14 @@ const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.textIndex
  */
 export function joinGrounding(
   left: JsonObject | undefined,
-  written: GeminiGrounding | undefined,
+  written: GenerateContentGrounding | undefined,
   at: Place | undefined,
-  report: GeminiReport,
-): GeminiGrounding | undefined {
+  report: GenerateContentReport,
+): GenerateContentGrounding | undefined {
   if (!left) return written
   const { groundingChunks, groundingSupports, ...rest } = left
   for (const [key, list] of Object.entries({ groundingChunks, groundingSupports }))
     if (list !== undefined)
       report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), key))
-  return some({ ...rest, ...written })
+  return omitUndefinedOrNone({ ...rest, ...written })
 }

@@ -1,11 +1,11 @@
 import type { Usage } from '../../../canonical/response.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
-import type { GeminiReport } from '../notes.ts'
+import type { GenerateContentReport } from '../notes.ts'
 import { extOf, ownFields } from '../own.ts'
-import type { GeminiCount, GeminiWrittenUsage } from '../schema.ts'
+import type { GenerateContentCount, GenerateContentWrittenUsage } from '../schema.ts'
 import { tierWords } from '../vocabulary.ts'
 
 const counters = [
@@ -76,7 +76,7 @@ export function decodeUsage(wire: JsonObject): Usage {
   if (hasCounts && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0))
     unknown['totalTokenCount'] = undefined
   if (typeof wire['serviceTier'] === 'string') unknown['serviceTier'] = undefined
-  return defined({
+  return omitUndefined({
     input,
     output,
     cacheRead: counts.cachedContentTokenCount,
@@ -140,8 +140,8 @@ const handled = keysOf<Usage>()(
 export function encodeUsage(
   usage: Usage | undefined,
   serviceTier: string | undefined,
-  report: GeminiReport,
-): GeminiWrittenUsage | undefined {
+  report: GenerateContentReport,
+): GenerateContentWrittenUsage | undefined {
   const {
     input,
     output,
@@ -165,7 +165,7 @@ export function encodeUsage(
     report.once('usage.overlap', undefined, 'usage.input')
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))
   const candidates = output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0))
-  return some<GeminiWrittenUsage>({
+  return omitUndefinedOrNone<GenerateContentWrittenUsage>({
     promptTokenCount: prompt,
     candidatesTokenCount: candidates,
     thoughtsTokenCount: reasoning,
@@ -184,7 +184,10 @@ export function encodeUsage(
   })
 }
 
-function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTier?: string } {
+function encodeTier(
+  tier: string | undefined,
+  report: GenerateContentReport,
+): { serviceTier?: string } {
   if (!tier) return {}
   // Words that are not known are written as they are, if they look like those of this wire.
   const word =
@@ -197,7 +200,7 @@ function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTi
 function detailsOf(
   counts: Record<string, number | undefined>,
   count: number | undefined,
-): GeminiCount[] | undefined {
+): GenerateContentCount[] | undefined {
   const list = Object.entries(counts).flatMap(([modality, tokenCount]) =>
     tokenCount ? [{ modality, tokenCount }] : [],
   )

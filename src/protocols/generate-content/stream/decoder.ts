@@ -2,8 +2,8 @@ import type { CanonicalEvent } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import type { Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same, setOwn } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asksForOne, countedFrom, indexOf } from '../../../kit/response/candidates.ts'
@@ -12,14 +12,14 @@ import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.t
 import { decodeGrounding, listIn } from '../content/citations.ts'
 import { asBeside, asInside, unwrapResponse } from '../content/wrapper.ts'
 import { decodeErrorInside, isErrorBody } from '../errors.ts'
-import type { GeminiOptions, Options } from '../options.ts'
+import type { GenerateContentOptions, Options } from '../options.ts'
 import { extOf, protocolName } from '../own.ts'
 import { inCamelCase } from '../request/spelling.ts'
 import { decodeBlocked, decodeFinish } from '../response/finish.ts'
 import { decodeLogprobs } from '../response/logprobs.ts'
 import { readTime } from '../response/response.ts'
 import { decodeTier, decodeUsage } from '../response/usage.ts'
-import type { GeminiContent } from '../schema.ts'
+import type { GenerateContentContent } from '../schema.ts'
 import { finishWord } from '../vocabulary.ts'
 import {
   begin,
@@ -32,7 +32,7 @@ import {
 } from './part-reader.ts'
 
 export type DecoderState = MachineState & {
-  wrapper: NonNullable<GeminiOptions['wrapper']>
+  wrapper: NonNullable<GenerateContentOptions['wrapper']>
   /** JSON pointer to the response in each event. Empty: the event itself. */
   root: string
   phase: 'before' | 'inside' | 'ended'
@@ -68,7 +68,12 @@ export type DecoderState = MachineState & {
  *
  * @throws TranslationError `malformed` for an event that cannot be read
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, GeminiOptions> = {
+export const streamDecoder: StreamMachine<
+  unknown,
+  CanonicalEvent,
+  DecoderState,
+  GenerateContentOptions
+> = {
   initial: ({ wrapper, ...options }: Options = {}) => ({
     notes: [],
     wrapper: wrapper ?? 'refuse',
@@ -189,7 +194,7 @@ function start(
   state.model = textOf(modelVersion)
   emit({
     type: 'start',
-    ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }),
+    ...omitUndefined({ id: state.id, model: state.model, createdAt: readTime(createTime) }),
   })
 }
 
@@ -274,7 +279,7 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
 }
 
-const knownContent = keysOf<GeminiContent>()('role', 'parts')
+const knownContent = keysOf<GenerateContentContent>()('role', 'parts')
 
 function takeContent(
   state: DecoderState,
@@ -432,13 +437,20 @@ function finish(state: DecoderState, candidateState: CandidateState, emit: EmitE
     decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ??
     (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!ending) return
-  const ext = extOf({ ...fields, groundingMetadata: grounding && some(grounding.left) })
+  const ext = extOf({
+    ...fields,
+    groundingMetadata: grounding && omitUndefinedOrNone(grounding.left),
+  })
   emit({
     type: 'finish',
     candidate,
     finish: ending,
     at,
-    ...defined({ logprobs: loose.length > 0 ? loose : undefined, grounding: grounding?.wire, ext }),
+    ...omitUndefined({
+      logprobs: loose.length > 0 ? loose : undefined,
+      grounding: grounding?.wire,
+      ext,
+    }),
   })
 }
 

@@ -9,24 +9,24 @@ import type {
 } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
-import { createGeminiReport, type GeminiReport } from '../notes.ts'
+import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import { writeTime } from '../response/response.ts'
 import type {
-  GeminiWire,
-  GeminiWrittenCandidate,
-  GeminiWrittenPart,
-  GeminiWrittenResponse,
+  GenerateContentWire,
+  GenerateContentWrittenCandidate,
+  GenerateContentWrittenPart,
+  GenerateContentWrittenResponse,
 } from '../schema.ts'
 
-export type EmitWire = Emit<GeminiWire['event']>
+export type EmitWire = Emit<GenerateContentWire['event']>
 
 /** Of a candidate, what is written next to a text. */
-export type Beside = Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>
+export type Beside = Pick<GenerateContentWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>
 
 /** Shared by the files of the stream encoder: its state, and the writing of an event. */
 
@@ -59,7 +59,7 @@ export type Lane = {
    * What follows a text (signature, logprobs, citations): held back for the last event, which needs
    * a part, or until the next part.
    */
-  pending: { part: GeminiWrittenPart; beside: Beside } | undefined
+  pending: { part: GenerateContentWrittenPart; beside: Beside } | undefined
   /**
    * Ended reasoning by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16
    * units.
@@ -72,7 +72,7 @@ export type Lane = {
    */
   gathered: Gathered | undefined
   /** Parts with signatures that came after their thought had ended; written in the last event. */
-  signatures: GeminiWrittenPart[]
+  signatures: GenerateContentWrittenPart[]
   /**
    * The written texts. `written`: their length in bytes, and the sources that are already written.
    */
@@ -108,7 +108,7 @@ export type EncoderState = MachineState &
     ext: ExtMap | undefined
   }
 
-export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport =>
+export const reportOf = ({ notes, fieldNames }: EncoderState): GenerateContentReport =>
   createGeminiReport(fieldNames, notes)
 
 export function laneOf(state: EncoderState, candidate: number): Lane {
@@ -144,8 +144,11 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
 /** The fields of the response that every event has. */
 export function headOf({
   start: { id, model, createdAt },
-}: EncoderState): Pick<GeminiWrittenResponse, 'modelVersion' | 'responseId' | 'createTime'> {
-  return defined({
+}: EncoderState): Pick<
+  GenerateContentWrittenResponse,
+  'modelVersion' | 'responseId' | 'createTime'
+> {
+  return omitUndefined({
     modelVersion: model || undefined,
     responseId: id || undefined,
     createTime: writeTime(createdAt),
@@ -156,7 +159,7 @@ export function headOf({
 export function writeParts(
   state: EncoderState,
   lane: Lane,
-  parts: GeminiWrittenPart[],
+  parts: GenerateContentWrittenPart[],
   beside: Beside,
   emit: EmitWire,
 ): void {

@@ -5,18 +5,22 @@ import { mergeUsage } from '../../../canonical/response.ts'
 import { lostPhase, markCarried, withStreamedPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { endedEarly, noteFinish } from '../../../kit/errors/failed-response.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { holdCutCalls, isWholeInput } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { splitBeside } from '../content/wrapper.ts'
 import { encodeErrorBody, noteError } from '../errors.ts'
-import type { GeminiOptions, Options } from '../options.ts'
+import type { GenerateContentOptions, Options } from '../options.ts'
 import { ownFields, ownObject, protocolName } from '../own.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
 import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
-import type { GeminiGrounding, GeminiWire, GeminiWrittenCandidate } from '../schema.ts'
+import type {
+  GenerateContentGrounding,
+  GenerateContentWire,
+  GenerateContentWrittenCandidate,
+} from '../schema.ts'
 import {
   type EmitWire,
   type EncoderState,
@@ -34,9 +38,9 @@ import { endPart, flushPending, startPart, takeDelta } from './part-writer.ts'
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
-  GeminiWire['event'],
+  GenerateContentWire['event'],
   EncoderState,
-  GeminiOptions
+  GenerateContentOptions
 > = {
   initial: (options: Options = {}) => ({
     notes: [],
@@ -173,7 +177,7 @@ function update(
   { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>,
 ): void {
   const report = reportOf(state)
-  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.rest({ ...rest, ...omitUndefined({ completedAt }) }, undefined)
   report.ext(ext, '')
   if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
   if (promptBlocked) state.promptBlocked = promptBlocked
@@ -246,12 +250,12 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
     ...beside,
     ...(candidates.length > 0 && { candidates }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
-    ...defined({ usageMetadata: usage }),
+    ...omitUndefined({ usageMetadata: usage }),
     ...headOf(state),
   })
 }
 
-function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
+function lastOf(state: EncoderState, lane: Lane): GenerateContentWrittenCandidate {
   const {
     candidate,
     around,
@@ -285,7 +289,7 @@ function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
           : signatures,
     },
     ...pending?.beside,
-    ...defined({
+    ...omitUndefined({
       logprobsResult: writeLogprobs(
         [{ logprobs: loose, at }, ...logprobs],
         logprobsResult,
@@ -293,7 +297,7 @@ function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
         report,
       ),
       groundingMetadata: isWhole
-        ? asRead<GeminiGrounding>(grounding)
+        ? asRead<GenerateContentGrounding>(grounding)
         : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
     }),
     ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),

@@ -4,7 +4,7 @@ import { takeApart } from '../../../canonical/explode.ts'
 import type { Part, Place, TokenLogprob } from '../../../canonical/message.ts'
 import type { Note } from '../../../canonical/note.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -14,11 +14,11 @@ import { decodePart } from '../content/content.ts'
 import { decodeSignature, ordinalOf, rejoin } from '../content/reasoning.ts'
 import type { TextAtPart } from '../content/text-bytes.ts'
 import type { Reading } from '../content/writing.ts'
-import { createGeminiReport, type GeminiReport } from '../notes.ts'
+import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import { extOf, protocolName } from '../own.ts'
 import { isBrokenCall, isContent } from '../response/finish.ts'
-import { callId, signedBy } from '../response/response.ts'
-import { GeminiPart } from '../schema.ts'
+import { callIdInResponse, signedBy } from '../response/response.ts'
+import { GenerateContentPart } from '../schema.ts'
 import { addPartialArgs, type StreamedCall } from './streamed-call.ts'
 
 /**
@@ -73,7 +73,7 @@ export type CandidateState = {
 
 /** What all candidates share. */
 export type ResponseHead = { notes: Note[]; id: string | undefined; model: string | undefined }
-export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport =>
+export const reportOf = ({ notes }: { notes: Note[] }): GenerateContentReport =>
   createGeminiReport(undefined, notes)
 
 export function startCandidate(candidate: number, at: Place): CandidateState {
@@ -112,7 +112,7 @@ export function begin(candidateState: CandidateState, emit: EmitEvent, around?: 
     message: 0,
     role: 'assistant',
     at: below(at, 'content'),
-    ...defined({ ext: extOf(around) }),
+    ...omitUndefined({ ext: extOf(around) }),
   })
 }
 
@@ -196,10 +196,14 @@ function isPlainText(wire: unknown): wire is PlainText {
   return true
 }
 
-const checkPart = (wire: unknown, path: Place): GeminiPart =>
-  check(protocolName, GeminiPart, wire, inner => pointerOf(path) + inner)
+const checkPart = (wire: unknown, path: Place): GenerateContentPart =>
+  check(protocolName, GenerateContentPart, wire, inner => pointerOf(path) + inner)
 
-function readWhole(candidateState: CandidateState, part: GeminiPart, response: ResponseHead): Part {
+function readWhole(
+  candidateState: CandidateState,
+  part: GenerateContentPart,
+  response: ResponseHead,
+): Part {
   const { id = '', model } = response
   const reading: Reading = {
     root: '',
@@ -207,7 +211,7 @@ function readWhole(candidateState: CandidateState, part: GeminiPart, response: R
     place: pointer => pointer,
     names: {},
     speaks: 'model',
-    callId: () => callId(id, candidateState.candidate, candidateState.unnamed++),
+    inventedCallId: () => callIdInResponse(id, candidateState.candidate, candidateState.unnamed++),
   }
   const whole = decodePart(
     part,
@@ -302,7 +306,7 @@ function provesBefore(
     delta: {
       kind: 'signature',
       signature,
-      ...defined({ id: envelope?.id, kinds: envelope?.kinds }),
+      ...omitUndefined({ id: envelope?.id, kinds: envelope?.kinds }),
     },
   })
   return true
@@ -381,7 +385,7 @@ function noteBeside(
 ): void {
   const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
   const entries = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
-  const strange = defined({
+  const strange = omitUndefined({
     partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs,
     name: name || undefined,
   })

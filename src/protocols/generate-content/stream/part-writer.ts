@@ -2,7 +2,7 @@ import { addDelta } from '../../../canonical/collect.ts'
 import { copyOf } from '../../../canonical/copy.ts'
 import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { Part, ReasoningSegment, TextPart } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
@@ -13,7 +13,7 @@ import { phasePart, sign } from '../content/reasoning.ts'
 import { ownFields, protocolName } from '../own.ts'
 import { encodeLogprobs, hasOwnBytes } from '../response/logprobs.ts'
 import { isCalled, responseWriting, textParts } from '../response/response.ts'
-import type { GeminiWrittenPart } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../schema.ts'
 import {
   type Beside,
   type EmitWire,
@@ -111,7 +111,7 @@ function proveLate(
       signature,
       attach: `r${nth}`,
       lengths,
-      ...defined({ id, kinds }),
+      ...omitUndefined({ id, kinds }),
     }),
   })
 }
@@ -193,7 +193,10 @@ function unsent(part: Part, sent: number): Chunk[] {
  * Decoders append a text to a previous one of the same kind: an empty text between them marks a new
  * part.
  */
-function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPart[] {
+function apart(
+  lane: Lane,
+  parts: readonly GenerateContentWrittenPart[],
+): GenerateContentWrittenPart[] {
   return parts.flatMap(part => {
     const { text, thought, thoughtSignature } = part
     if (text === '' && thoughtSignature === undefined) return [part]
@@ -261,7 +264,7 @@ function besideText(
   lane.written.bytes += byteLength(text)
   if (logprobs) noteTokens(logprobs, protocolName, report)
   if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
-  return defined({
+  return omitUndefined({
     logprobsResult: logprobs && encodeLogprobs(logprobs),
     groundingMetadata: grounding,
   })

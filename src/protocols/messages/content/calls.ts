@@ -1,6 +1,6 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
-import { present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
@@ -37,7 +37,7 @@ export function decodeCall(
   if (typeof input === 'string' && input.trim())
     report.add('tool-call.input-text', below(at, 'input'))
   const isDirect = isObject(caller) && caller['type'] === 'direct'
-  const part: ToolCallPart = present({
+  const part: ToolCallPart = omitNullish({
     type: 'tool-call' as const,
     id,
     idOrigin: 'wire' as const,
@@ -106,7 +106,7 @@ export function decodeResult(
 ): ToolResultPart {
   const { tool_use_id: callId, is_error: isError, toolset_name: toolset } = block
   return keepMarked(
-    present({
+    omitNullish({
       type: 'tool-result' as const,
       callId,
       kind: 'function' as const,
@@ -155,7 +155,7 @@ export function encodeCall(
   const call = wireOf<MessagesWrittenBlockOf<'tool_use'>>(
     {
       type: 'tool_use',
-      id: writing.callId(part),
+      id: writing.callIdOfPart(part),
       name: writing.toolName(name, namespace, at),
       input: cut ? {} : objectInput(part, kind, writing),
       caller:
@@ -202,7 +202,7 @@ export function encodeResult(
   report.onceEach('message.envelope', at, { itemId, status })
   const result: MessagesWrittenBlockOf<'tool_result'> = {
     type: 'tool_result',
-    tool_use_id: writing.callId(part),
+    tool_use_id: writing.callIdOfPart(part),
     content: blocks.length === 0 ? undefined : contentOf(blocks),
     is_error: isError || undefined,
     toolset_name: toolset,

@@ -1,6 +1,6 @@
 import type { Citation, TextPart } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { piecesOf } from '../../../kit/response/pieces.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -32,7 +32,7 @@ export function decodeCitation(wire: MessagesRawBlock): Citation {
   if (wire.type === 'web_search_result_location')
     return {
       kind: 'url',
-      ...defined({ url, title, citedText, encrypted }),
+      ...omitUndefined({ url, title, citedText, encrypted }),
       protocol: protocolName,
       raw: wire,
     }
@@ -40,7 +40,7 @@ export function decodeCitation(wire: MessagesRawBlock): Citation {
   if (!span)
     return {
       kind: 'opaque',
-      ...defined({ url, title, citedText }),
+      ...omitUndefined({ url, title, citedText }),
       protocol: protocolName,
       raw: wire,
     }
@@ -54,7 +54,13 @@ export function decodeCitation(wire: MessagesRawBlock): Citation {
       : { unit, document, start, end }
   return {
     kind: 'document',
-    ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }),
+    ...omitUndefined({
+      url: source,
+      title: title ?? document_title,
+      citedText,
+      fileId,
+      source: place,
+    }),
     protocol: protocolName,
     raw: wire,
   }

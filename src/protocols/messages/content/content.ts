@@ -10,8 +10,8 @@ import type {
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -107,7 +107,7 @@ export function decodeBlock(block: MessagesRawBlock, at: Place, report: Messages
     case 'search_result': {
       const { source, title, content, citations } = block
       const parts = decodeContent(content, below(at, 'content'), report)
-      const part: SearchResultPart = defined({
+      const part: SearchResultPart = omitUndefined({
         type: 'search-result' as const,
         source,
         title,
@@ -182,7 +182,7 @@ function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport)
       control,
       protocol: protocolName,
       raw: block,
-      ...defined({ tools }),
+      ...omitUndefined({ tools }),
       at,
     }
   }

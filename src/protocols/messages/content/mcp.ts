@@ -1,6 +1,6 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { McpServer } from '../../../canonical/tool.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -73,7 +73,7 @@ export function decodeToolset(wire: JsonObject, find: FindServer): McpServer | u
   return {
     label,
     ...(index !== undefined && { at: below('/mcp_servers', index) }),
-    ...defined({
+    ...omitUndefined({
       url: text('url'),
       authorization: text('authorization_token'),
       deferLoading: defer_loading === true ? true : undefined,
@@ -86,7 +86,7 @@ export function decodeToolset(wire: JsonObject, find: FindServer): McpServer | u
 
 /** The entry of `mcp_servers`. */
 export function serverOf({ label, url, authorization }: McpServer): MessagesMcpServer {
-  return defined<MessagesMcpServer>({
+  return omitUndefined<MessagesMcpServer>({
     type: 'url',
     name: label,
     url,
@@ -106,7 +106,7 @@ export function encodeMcp(
   const { label, allowed, deferLoading, approval, others } = mcp
   if (approval) report.add('tool.no-approval', at)
   report.rest(others ?? {}, at)
-  const config = defined({ enabled: allowed && false, defer_loading: deferLoading })
+  const config = omitUndefined({ enabled: allowed && false, defer_loading: deferLoading })
   return {
     server: serverOf(mcp),
     toolset: {

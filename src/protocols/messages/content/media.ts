@@ -1,6 +1,6 @@
 import type { MediaPart, Message, OpaquePart, Part, Place } from '../../../canonical/message.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -46,7 +46,7 @@ export function decodeMedia(
   if (block.type === 'image')
     return keepMarked({ type: 'media', kind: 'image', source, at }, block, imageKeys, inner)
   const { title, context, citations } = block
-  const part: MediaPart = present({
+  const part: MediaPart = omitNullish({
     type: 'media' as const,
     kind: 'document' as const,
     source,
@@ -221,7 +221,10 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     case 'base64': {
       const { data } = source
       if (writing.native)
-        return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
+        return {
+          type,
+          source: { type: 'base64', ...omitUndefined({ media_type: source.mime }), data },
+        }
       const mime = defaultType(source.mime)
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)

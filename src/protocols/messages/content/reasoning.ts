@@ -1,8 +1,8 @@
 import type { PlacedSignature } from '../../../canonical/event.ts'
 import type { Part, Place, ReasoningPart, Signature, TextPart } from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { Carried } from '../../../kit/signatures/carried.ts'
@@ -51,7 +51,7 @@ export function decodeRedacted(
     issuer: protocolName,
     form: 'redacted',
   }
-  const part: ReasoningPart = defined({
+  const part: ReasoningPart = omitUndefined({
     type: 'reasoning' as const,
     segments: [],
     redacted: true,
@@ -75,7 +75,11 @@ export function decodeReasoning(thinking: string, signature: string): ReasoningP
   const callSignature: Signature | undefined =
     envelope?.signature ??
     (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
-  return { type: 'reasoning', segments, ...defined({ signature: callSignature, id: envelope?.id }) }
+  return {
+    type: 'reasoning',
+    segments,
+    ...omitUndefined({ signature: callSignature, id: envelope?.id }),
+  }
 }
 
 /** Adds the model to a signature of this protocol; a later request needs it. */
@@ -114,7 +118,7 @@ export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
   const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
   return signature && attach !== undefined
-    ? { signature, attach, ...defined({ id, kinds }) }
+    ? { signature, attach, ...omitUndefined({ id, kinds }) }
     : undefined
 }
 
@@ -217,7 +221,7 @@ export function seal(
     !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0))
       ? segments.map(({ kind }) => kind)
       : undefined
-  return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
+  return wrapSignature({ signature, ...omitUndefined({ id, lengths, kinds }) })
 }
 
 /**
@@ -240,7 +244,7 @@ export function encodeCarrier(
 ): Redacted {
   return {
     type: 'redacted_thinking',
-    data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }),
+    data: wrapSignature({ signature, ...omitUndefined({ attach, id, kinds }) }),
   }
 }
 

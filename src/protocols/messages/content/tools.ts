@@ -2,8 +2,8 @@ import type { Message, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
-import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
@@ -45,7 +45,7 @@ export function decodeTool(wire: unknown, at: Place, findServer: FindServer = no
   }
   const family = toolFamily(type)
   if (!family) return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  return present({
+  return omitNullish({
     type: 'server' as const,
     tool: family.tool,
     protocol: protocolName,
@@ -73,7 +73,7 @@ const functionKeys = keysOf<MessagesTool>()(
 )
 
 function decodeFunction(wire: MessagesTool & { name: string }, at: Place): FunctionTool {
-  const tool: FunctionTool = present({
+  const tool: FunctionTool = omitNullish({
     type: 'function' as const,
     name: wire.name,
     description: wire.description,
@@ -97,13 +97,13 @@ function commonOf(tool: MessagesTool): ServerTool['common'] {
   const place = isObject(user_location) ? user_location : undefined
   const word = (key: string) =>
     typeof place?.[key] === 'string' ? (place[key] as string) : undefined
-  return some({
+  return omitUndefinedOrNone({
     maxUses: typeof max_uses === 'number' ? max_uses : undefined,
     allowedDomains: strings(allowed_domains),
     blockedDomains: strings(blocked_domains),
     userLocation:
       place &&
-      defined({
+      omitUndefined({
         city: word('city'),
         country: word('country'),
         region: word('region'),
@@ -176,7 +176,7 @@ function encodeCommon(
 ): Partial<MessagesWrittenTool> {
   const { maxUses, allowedDomains, blockedDomains, userLocation, ...rest } = common ?? {}
   report.rest({ ...rest, ...(allowedDomains && { blockedDomains }) }, at)
-  return defined({
+  return omitUndefined({
     max_uses: maxUses,
     allowed_domains: allowedDomains,
     blocked_domains: allowedDomains ? undefined : blockedDomains,

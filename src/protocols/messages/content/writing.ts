@@ -37,7 +37,7 @@ export type Writing = {
    */
   mixed?: boolean
   /** The id that a call and its result are written with. */
-  callId(part: ToolCallPart | ToolResultPart): string
+  callIdOfPart(part: ToolCallPart | ToolResultPart): string
   /** The name on the wire, with the namespace in front. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   unsigned: 'drop' | 'text'
@@ -116,7 +116,7 @@ export function startWriting(
     to: 'provider',
     opens: options.foreignSignatures === 'wrap',
     native,
-    callId: idOf,
+    callIdOfPart: idOf,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     mixed: messages.some(({ parts }) =>
       parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName),

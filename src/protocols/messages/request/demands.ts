@@ -28,7 +28,7 @@ export function demands(
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: {
       resultsFollowCalls: true,
-      callId: id => mapCallId(id, validCallId),
+      wireCallId: id => mapCallId(id, validCallId),
       uniqueCallIds: true,
     },
   }

@@ -4,8 +4,8 @@ import {
   reasoningModes,
 } from '../../../canonical/request.ts'
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { noteOff } from '../../../kit/fields/effort.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -83,7 +83,9 @@ function encodeOff(
   // manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
   const beside = {
-    ...defined({ effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report) }),
+    ...omitUndefined({
+      effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report),
+    }),
     maxTokens,
   }
   if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
@@ -114,7 +116,7 @@ function encodeManual(
     )
     return { maxTokens }
   }
-  return withBudget(defined({ effort, budgetTokens }), maxTokens, {
+  return withBudget(omitUndefined({ effort, budgetTokens }), maxTokens, {
     report,
     show: thinking => bound(shown(thinking, spec, report), options),
   })
@@ -135,14 +137,14 @@ function encodeAdaptive(
   if (forced && both !== 'keep') {
     noteHidden(spec, report)
     report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
-    return { ...defined({ effort: named }), maxTokens }
+    return { ...omitUndefined({ effort: named }), maxTokens }
   }
   if (mode === 'between_tools') noteHidden(spec, report)
   const thinking =
     mode === 'between_tools'
       ? { type: mode }
       : bound(shown({ type: 'adaptive' }, spec, report), options)
-  return { thinking, ...defined({ effort: named }), maxTokens }
+  return { thinking, ...omitUndefined({ effort: named }), maxTokens }
 }
 
 /** Thinking with what of it the client gets to see. */
@@ -155,7 +157,7 @@ function shown(
     report.add('reasoning.summary', undefined, 'reasoning.summary')
   return {
     ...thinking,
-    ...defined({ display: display ?? displayFor(summary) }),
+    ...omitUndefined({ display: display ?? displayFor(summary) }),
   }
 }
 
@@ -252,7 +254,7 @@ export function nativeReasoningSpec(
     options.forcedToolWithThinking === 'disable-thinking'
   ) {
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
-    return defined({ effort })
+    return omitUndefined({ effort })
   }
   // The conversation changed providers inside a tool loop: this provider would refuse the thinking
   // of the other one.
@@ -265,13 +267,13 @@ export function nativeReasoningSpec(
     )
   ) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
-    return defined({ effort })
+    return omitUndefined({ effort })
   }
   const thinking =
     mode === undefined
       ? undefined
-      : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
-  return defined({ thinking: thinking && bound(thinking, options), effort })
+      : { type: mode, ...omitUndefined({ budget_tokens: budgetTokens, display }) }
+  return omitUndefined({ thinking: thinking && bound(thinking, options), effort })
 }
 
 /** Is thinking requested? */

@@ -2,8 +2,8 @@ import type { Signature } from '../../../canonical/message.ts'
 import { isNeutral } from '../../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat } from '../../../canonical/request.ts'
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
-import { present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitNullishOrNone, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -104,7 +104,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
   )
     unknown = { ...unknown, mcp_servers: servers }
-  const request: CanonicalRequest = present({
+  const request: CanonicalRequest = omitNullish({
     messages: [
       ...decodeSystem(body.system, report, options),
       ...body.messages.map((message, index) =>
@@ -117,8 +117,8 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       tool_choice?.disable_parallel_tool_use == null
         ? undefined
         : !tool_choice.disable_parallel_tool_use,
-    output: some({ format }),
-    cache: someOf({ auto: decodeMark(cache_control) }),
+    output: omitUndefinedOrNone({ format }),
+    cache: omitNullishOrNone({ auto: decodeMark(cache_control) }),
   })
   fields.read(body, request)
   keep(request, unknown)
@@ -238,7 +238,10 @@ export function encodeRequest(
     max_tokens: thought.maxTokens ?? requestedLimit,
     ...conversation,
     thinking: thought.thinking,
-    output_config: some({ effort: thought.effort, format: isOlder ? undefined : format }),
+    output_config: omitUndefinedOrNone({
+      effort: thought.effort,
+      format: isOlder ? undefined : format,
+    }),
     output_format: isOlder ? format : undefined,
     tools: wanted.tools,
     mcp_servers: servers == null ? wanted.mcpServers : asRead(servers),

@@ -8,8 +8,8 @@ import type {
   StateSpec,
 } from '../../../canonical/request.ts'
 import { hashHex } from '../../../kit/conversation/ids.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
@@ -129,7 +129,7 @@ export function encodeSampling(
     : takenBy(model, { temperature, topP, topK }, report)
   const hot = taken.temperature !== undefined && taken.temperature > 1 && !native
   if (hot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
-  return defined<Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'>>({
+  return omitUndefined<Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'>>({
     temperature: hot ? 1 : taken.temperature,
     top_p: taken.topP,
     top_k: taken.topK,
@@ -200,7 +200,7 @@ export function encodeTier(
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
-  const own = defined({ speed })
+  const own = omitUndefined({ speed })
   if (tier === undefined) return own
   const word = requestTier.toWire(tier) ?? (native ? tier : undefined)
   if (word !== undefined) return { service_tier: word, ...own }
@@ -228,7 +228,7 @@ export function encodeCaching(
     report.rest({ mode }, undefined, 'cache.')
   if (!native) report.rest({ diagnostics }, undefined, 'cache.')
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
-  const own = native ? defined({ diagnostics }) : {}
+  const own = native ? omitUndefined({ diagnostics }) : {}
   if (auto) {
     return {
       ...own,
@@ -255,10 +255,14 @@ export function encodeState(
 ): Pick<MessagesBody, 'container' | 'context_management' | 'thread' | 'compaction'> {
   if (!state) return {}
   const { store, contextManagement, maxToolCalls, container, thread, compaction, ...memory } = state
-  leaveState(native ? memory : { ...memory, ...defined({ thread, compaction }) }, options, report)
+  leaveState(
+    native ? memory : { ...memory, ...omitUndefined({ thread, compaction }) },
+    options,
+    report,
+  )
   if (store) report.add('field.unsupported', undefined, 'state.store')
   if (native)
-    return defined<
+    return omitUndefined<
       Pick<MessagesBody, 'container' | 'context_management' | 'thread' | 'compaction'>
     >({
       container,
@@ -266,7 +270,7 @@ export function encodeState(
       thread,
       compaction,
     })
-  report.rest(defined({ container, contextManagement }), undefined, 'state.')
+  report.rest(omitUndefined({ container, contextManagement }), undefined, 'state.')
   if (maxToolCalls !== undefined && !limited)
     report.add('field.unsupported', undefined, 'state.maxToolCalls')
   return {}

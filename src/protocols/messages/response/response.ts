@@ -5,8 +5,8 @@ import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -75,7 +75,7 @@ export function decodeResponse(
     messages: [{ role: 'assistant', origin: 'message', parts }],
   }
   if (finish) candidate.finish = finish
-  const value: CanonicalResponse = defined({
+  const value: CanonicalResponse = omitUndefined({
     candidates: [candidate],
     id: id || undefined,
     model,
@@ -121,7 +121,7 @@ export function decodeFinish(
     reason: stopReasons.get(raw) ?? 'other',
     raw,
     protocol: protocolName,
-    ...defined({
+    ...omitUndefined({
       sequence: sequence ?? undefined,
       message: word('explanation'),
       category: word('category'),
@@ -171,7 +171,7 @@ export function encodeResponse(
       notes: report.notes,
     }
   }
-  report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
+  report.rest({ ...rest, ...omitUndefined({ createdAt, completedAt }) }, undefined)
   report.ext(ext, undefined)
   for (const { at } of others) report.add('candidates.first-only', at)
   const messages = candidate?.messages ?? []
@@ -179,11 +179,11 @@ export function encodeResponse(
   const refusal = parts.find(part => part.type === 'refusal')
   const seen: Seen = {
     calls: parts.some(({ type }) => type === 'tool-call'),
-    ...defined({ refusal }),
+    ...omitUndefined({ refusal }),
   }
   const carriers: Carriers | undefined = options.lastSignature === 'drop' ? new Map() : undefined
   const content = flatMap(messages, message =>
-    encodeMessage(message, report, defined({ carriers, endsInText: !seen.calls })),
+    encodeMessage(message, report, omitUndefined({ carriers, endsInText: !seen.calls })),
   )
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
@@ -209,7 +209,7 @@ export function encodeResponse(
     input_transformations: transformations,
   }
   report.resolvePending(wire)
-  return { wire: defined(wire), notes: report.notes }
+  return { wire: omitUndefined(wire), notes: report.notes }
 }
 
 /**
@@ -238,7 +238,7 @@ function encodeMessage(
   layout: Pick<Writing, 'carriers' | 'endsInText'>,
 ): MessagesWrittenBlock[] {
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
-  report.rest({ ...rest, ...defined({ name }) }, at)
+  report.rest({ ...rest, ...omitUndefined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
   if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
@@ -253,7 +253,7 @@ export function responseWriting(report: MessagesReport): Writing {
     to: 'client',
     opens: true,
     native: false,
-    callId: part =>
+    callIdOfPart: part =>
       responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'drop',

@@ -1,6 +1,6 @@
 import type { Usage } from '../../../canonical/response.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -59,19 +59,19 @@ export function decodeUsage(wire: JsonObject): Usage {
   const { service_tier: tier, server_tool_use: calls } = wire
   if (typeof tier === 'string') unknown['service_tier'] = undefined
   const serverTools = isObject(calls) ? decodeCalls(calls, unknown) : undefined
-  const usage: Usage = defined({
+  const usage: Usage = omitUndefined({
     input: fresh === undefined ? undefined : fresh + (cacheWrite ?? 0) + (cacheRead ?? 0),
     output,
     cacheRead,
     cacheWrite,
-    cacheWriteByTtl: some({
+    cacheWriteByTtl: omitUndefinedOrNone({
       '5m': byTtl?.ephemeral_5m_input_tokens,
       '1h': byTtl?.ephemeral_1h_input_tokens,
     }) as Record<string, number> | undefined,
     reasoning,
     serverTools,
   })
-  return keep(usage, some(unknown))
+  return keep(usage, omitUndefinedOrNone(unknown))
 }
 
 const suffix = '_requests'
@@ -85,7 +85,7 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): Record<string, num
       serverTools[key.slice(0, -suffix.length)] = count
     else if (value !== null) setOwn(rest, key, value)
   }
-  unknown['server_tool_use'] = some(rest)
+  unknown['server_tool_use'] = omitUndefinedOrNone(rest)
   return serverTools
 }
 
@@ -153,7 +153,7 @@ export function encodeUsage(
     cache_read_input_tokens: cacheRead,
     cache_creation: cacheWriteByTtl && { ...noBuckets, ...buckets(cacheWriteByTtl, report) },
     output_tokens: output,
-    output_tokens_details: some({ thinking_tokens: reasoning }),
+    output_tokens_details: omitUndefinedOrNone({ thinking_tokens: reasoning }),
     server_tool_use: calls,
     service_tier: encodeTier(serviceTier ?? counting, report),
   }

@@ -5,8 +5,8 @@ import type { Part, Place, Signature } from '../../../canonical/message.ts'
 import type { Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
-import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below, pointerOf, step } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -199,7 +199,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   const fields = withInput(unknownOf(message, responseKeys), strange)
   begin(
     state,
-    keep(defined({ id: state.id, model: state.model, serviceTier, transformations }), fields),
+    keep(omitUndefined({ id: state.id, model: state.model, serviceTier, transformations }), fields),
     emit,
   )
   takeUsage(state, usage, emit)
@@ -423,7 +423,7 @@ function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
     reportOf(state).add('field.unknown', '/usage')
     return
   }
-  state.usage = { ...state.usage, ...present(wire) }
+  state.usage = { ...state.usage, ...omitNullish(wire) }
   const usage = decodeUsage(state.usage)
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }

@@ -1,6 +1,6 @@
 import type { EncoderEvent } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { createBlockEncoder, type EventOf, startBlocks } from '../../../kit/stream/block-encoder.ts'
 import type { Block } from '../../../kit/stream/blocks.ts'
@@ -36,7 +36,7 @@ export const streamEncoder: StreamMachine<
   initial: (options: Options = {}) => ({
     fallback: {
       id: options.newId?.('msg_') ?? 'msg_0',
-      ...defined({ model: options.context?.request?.model }),
+      ...omitUndefined({ model: options.context?.request?.model }),
     },
     start: {},
     lastSignature: options.lastSignature ?? 'block',
@@ -136,7 +136,7 @@ export const streamEncoder: StreamMachine<
       ),
     carrier: encodeCarrier,
     phase: phaseBlock,
-    callId: (id, at) => responseCallId(id, at, createMessagesReport()),
+    openCallId: (id, at) => responseCallId(id, at, createMessagesReport()),
   }),
 }
 
@@ -178,7 +178,7 @@ function begin(state: EncoderState, emit: EmitWire): void {
       stop_sequence: null,
       stop_details: null,
       usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, reportOf(state)),
-      ...defined({ input_transformations: transformations }),
+      ...omitUndefined({ input_transformations: transformations }),
     },
   })
 }
@@ -241,7 +241,7 @@ function writeWhole(
 ): void {
   const mayBeLast = state.lastSignature === 'drop' && state.seen.text && !state.seen.calls
   if (mayBeLast && content.type === 'redacted_thinking') {
-    state.carriers.push({ raw: content, ...defined({ at }) })
+    state.carriers.push({ raw: content, ...omitUndefined({ at }) })
     return
   }
   writeCarriers(state, emit)

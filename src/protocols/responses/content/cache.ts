@@ -1,5 +1,5 @@
 import type { CacheTtl, Message, Part } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { fieldsOf } from '../own.ts'
@@ -21,7 +21,7 @@ export function decodeMark(
   if (!wire) return undefined
   const { mode, ttl: word, ...rest } = wire
   const ttl = ttls.get(word)
-  part.cache = defined({ ttl })
+  part.cache = omitUndefined({ ttl })
   const odd = {
     ...(mode != null && mode !== 'explicit' && { mode }),
     ...(word != null && ttl === undefined && { ttl: word }),
@@ -45,7 +45,7 @@ export function encodeMark(
   const odd = fieldsOf(part.ext)?.['prompt_cache_breakpoint']
   const ttl = native ? cache.ttl : ttlOf(cache.ttl, options)
   if (ttl !== cache.ttl) report.add('cache.ttl', at, 'cache.ttl')
-  return { mode: 'explicit', ...defined({ ttl }), ...(isObject(odd) && odd) }
+  return { mode: 'explicit', ...omitUndefined({ ttl }), ...(isObject(odd) && odd) }
 }
 
 /** The nearest lifetime that the provider offers. */

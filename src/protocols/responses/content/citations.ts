@@ -1,5 +1,5 @@
 import type { Citation, Place, TokenLogprob } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import {
@@ -67,14 +67,14 @@ export function decodeCitation(raw: unknown): Citation {
     case 'url_citation':
       return {
         kind: 'url',
-        ...defined({ url: asText('url'), title: asText('title'), ...span }),
+        ...omitUndefined({ url: asText('url'), title: asText('title'), ...span }),
         protocol: protocolName,
         raw,
       }
     case 'file_citation':
     case 'container_file_citation':
     case 'file_path':
-      return { kind: 'file', ...defined({ ...file, ...span }), protocol: protocolName, raw }
+      return { kind: 'file', ...omitUndefined({ ...file, ...span }), protocol: protocolName, raw }
     default:
       return { kind: 'opaque', protocol: protocolName, raw }
   }
@@ -143,7 +143,7 @@ function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
 function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   const { token, logprob, bytes } = wire
   const unread = unreadOfToken(wire)
-  const read: Omit<TokenLogprob, 'top'> = defined({
+  const read: Omit<TokenLogprob, 'top'> = omitUndefined({
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : 0,
     bytes: decodeBytes(bytes),
@@ -165,12 +165,15 @@ export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): Re
     const given = bytes === undefined && whole ? bytesOf(token) : bytes
     return {
       ...fieldsOf(ext),
-      ...defined({
+      ...omitUndefined({
         token,
         bytes: given === null ? [] : given,
         logprob: Math.max(logprob, leastLogprob),
       }),
     }
   }
-  return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })
+  return omitUndefined({
+    ...tokenOf(one),
+    top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined),
+  })
 }

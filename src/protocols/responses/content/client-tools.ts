@@ -1,7 +1,7 @@
 import type { Message, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseJson, parseObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatName } from '../../../kit/tools/tool-names.ts'
@@ -159,7 +159,7 @@ export function expandTools(
       ...(isObject(parameters) && { parameters }),
       strict: false,
       builtIn: tool.raw,
-      ...defined({ at: tool.at }),
+      ...omitUndefined({ at: tool.at }),
     }
     return expanded
   })
@@ -177,7 +177,7 @@ export function expandChoice(choice: ToolChoice, tools: readonly Tool[]): ToolCh
   if (mode !== 'allowed') return choice
   const allowed = choice.tools.map(tool =>
     tool.kind === 'server' && isExpanded(tool.name)
-      ? { kind: 'function' as const, name: tool.name, ...defined({ at: tool.at }) }
+      ? { kind: 'function' as const, name: tool.name, ...omitUndefined({ at: tool.at }) }
       : tool,
   )
   return { ...choice, tools: allowed }

@@ -1,5 +1,5 @@
 import type { McpServer } from '../../../canonical/tool.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import type { ResponsesHosted } from '../schema.ts'
 
@@ -31,7 +31,7 @@ export function decodeMcp(wire: JsonObject): McpServer | undefined {
   )
   return {
     label,
-    ...defined({
+    ...omitUndefined({
       url: typeof url === 'string' ? url : undefined,
       authorization: typeof authorization === 'string' ? authorization : undefined,
       allowed,
@@ -51,7 +51,7 @@ export function encodeMcp(mcp: McpServer | undefined): ResponsesHosted | undefin
     type: 'mcp',
     server_label: label,
     server_url: url,
-    ...defined({ authorization, allowed_tools: allowed, defer_loading: deferLoading }),
+    ...omitUndefined({ authorization, allowed_tools: allowed, defer_loading: deferLoading }),
     ...(!approval && { require_approval: 'never' }),
   }
 }

@@ -1,8 +1,8 @@
 import type { MediaPart, MediaSource, Part, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
-import { some } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
 import { dataUrl, parseDataUrl } from '../../../kit/media/data-url.ts'
@@ -80,7 +80,7 @@ export function decodeFile(wire: ResponsesInputFile, at: Place, report?: Respons
     ...(data != null && url != null && { file_url: url }),
     ...((data ?? url) != null && id != null && { file_id: id }),
   }
-  return decodedMedia(part, wire, fileKeys, some(others))
+  return decodedMedia(part, wire, fileKeys, omitUndefinedOrNone(others))
 }
 
 /** A data URL, or base64 alone. */
@@ -124,7 +124,11 @@ export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
     source: { type: 'base64', data, mime },
     at,
   }
-  return keep(part, unknownOf(wire, audioKeys), some({ input_audio: some(more) }))
+  return keep(
+    part,
+    unknownOf(wire, audioKeys),
+    omitUndefinedOrNone({ input_audio: omitUndefinedOrNone(more) }),
+  )
 }
 
 // ---- canonical → wire

@@ -6,8 +6,8 @@ import type {
   Role,
   TextPart,
 } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -89,7 +89,7 @@ export function encodeContainer(
     only?.type === 'output_text' &&
     isEmptyList(only.annotations) &&
     !only.logprobs
-  return defined<ResponsesItemOf<'message'>>({
+  return omitUndefined<ResponsesItemOf<'message'>>({
     type: 'message',
     role,
     content: bare ? only.text : content,

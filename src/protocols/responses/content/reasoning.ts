@@ -8,8 +8,8 @@ import type {
   ReasoningSegment,
   Signature,
 } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -90,10 +90,10 @@ export function decodeReasoning(
   // Its id is that of the part.
   delete message.id
   if (!envelope) return { message }
-  return defined({
+  return omitUndefined({
     message,
     attach: envelope.attach,
-    proven: defined({ id: envelope.id, kinds: envelope.kinds }),
+    proven: omitUndefined({ id: envelope.id, kinds: envelope.kinds }),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
-import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -217,14 +217,14 @@ function decodeServerTool(
     ...(clientExecuted && { clientExecuted }),
     raw: wire,
     ...(Object.keys(common).length > 0 && { common }),
-    ...(wire.type === 'mcp' && defined({ mcp: decodeMcp(wire) })),
+    ...(wire.type === 'mcp' && omitUndefined({ mcp: decodeMcp(wire) })),
     at,
   }
 }
 
 function decodePlace(place: JsonObject) {
   const asText = (key: string) => (typeof place[key] === 'string' ? place[key] : undefined)
-  return defined({
+  return omitUndefined({
     city: asText('city'),
     country: asText('country'),
     region: asText('region'),
@@ -462,7 +462,7 @@ export function nearestOf({ tool, mcp, common }: ServerTool): ResponsesHosted | 
   const { allowedDomains, contextSize, userLocation } = common ?? {}
   switch (tool) {
     case 'web_search':
-      return defined<Undefinable<Extract<ResponsesHosted, { type: 'web_search' }>>>({
+      return omitUndefined<Undefinable<Extract<ResponsesHosted, { type: 'web_search' }>>>({
         type: 'web_search',
         filters: allowedDomains && { allowed_domains: allowedDomains },
         search_context_size: contextSize,

@@ -9,6 +9,6 @@ export function demands(): Demands {
   return {
     lateTools: 'parts',
     toolNames: { spell: name => mapName(name, longest), longest, namespaces: true },
-    toolPairs: { callId: id => mapCallId(id, validCallId) },
+    toolPairs: { wireCallId: id => mapCallId(id, validCallId) },
   }
 }

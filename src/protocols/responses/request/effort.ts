@@ -1,6 +1,6 @@
 import type { ReasoningSpec } from '../../../canonical/request.ts'
-import { some } from '../../../kit/fields/defined.ts'
 import { encodeEffort } from '../../../kit/fields/effort.ts'
+import { omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ResponsesBody, ResponsesRequest } from '../schema.ts'
 import { keepIn, type Reading } from './settings.ts'
@@ -29,7 +29,7 @@ export function encodeReasoningSpec(
   if (!spec) return undefined
   const { summary } = spec
   const shown = summary === 'none' && !native ? undefined : (summary ?? encodeDisplay(spec, report))
-  return some({ effort: encodeEffort(spec, report), summary: shown })
+  return omitUndefinedOrNone({ effort: encodeEffort(spec, report), summary: shown })
 }
 
 function encodeDisplay(

@@ -3,8 +3,8 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -67,7 +67,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       origin: 'instructions',
       at: '/instructions',
     })
-  const value: CanonicalRequest = defined({
+  const value: CanonicalRequest = omitUndefined({
     messages,
     tools: offered && [...offered],
     toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
@@ -79,7 +79,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   // Their other fields do not turn them on.
   if (value.logprobs) value.logprobs.enabled ??= false
   if (value.stream) value.stream.enabled ??= false
-  keep(value, some(unknown))
+  keep(value, omitUndefinedOrNone(unknown))
   return {
     value,
     notes: report.notes,
@@ -159,7 +159,7 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   const wire = encodeBody(value, writing)
   writing.report.resolvePending(wire)
   const { output } = writing
-  const context = some({ output })
+  const context = omitUndefinedOrNone({ output })
   const { input } = wire
   const isEmpty = !writing.native && holdsNoTurn(input, value.messages)
   return {

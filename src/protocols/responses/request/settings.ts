@@ -4,8 +4,8 @@ import type {
   OutputSpec,
   StateSpec,
 } from '../../../canonical/request.ts'
-import { defined, some, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullishOrNone, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -64,7 +64,7 @@ export function decodeOutput(
 ): OutputSpec | undefined {
   if (!text?.format) return undefined
   const { format, rest } = decodeFormat(text.format)
-  keepIn(unknown, 'text', some({ format: someOf(rest) }))
+  keepIn(unknown, 'text', omitUndefinedOrNone({ format: omitNullishOrNone(rest) }))
   if (format.type === 'schema') {
     const plain = withoutAnnotations(format.schema)
     if (plain !== format.schema) report.add('tool.annotation', '/text/format/schema')
@@ -96,7 +96,7 @@ function decodeFormat(wire: JsonObject & { type: string }): {
   const format: OutputFormat = {
     type: 'schema',
     schema,
-    ...defined({
+    ...omitUndefined({
       name: typeof name === 'string' ? name : undefined,
       description: typeof description === 'string' ? description : undefined,
       strict: typeof strict === 'boolean' || strict === null ? strict : undefined,
@@ -113,7 +113,7 @@ export function encodeOutput(
   if (!output) return undefined
   const { format, modalities } = output
   if (modalities?.some(one => one !== 'text')) writing.report.rest({ modalities }, '', 'output.')
-  return some({ format: format && encodeFormat(format, writing) })
+  return omitUndefinedOrNone({ format: format && encodeFormat(format, writing) })
 }
 
 function encodeFormat(format: OutputFormat, writing: Writing): ResponsesFormat | undefined {
@@ -131,7 +131,7 @@ function encodeFormat(format: OutputFormat, writing: Writing): ResponsesFormat |
         writing.output ??= 'value'
         report.add('output.wrapped', '', 'output.format.schema')
       }
-      return defined<ResponsesFormat>({
+      return omitUndefined<ResponsesFormat>({
         type: 'json_schema',
         name: name ?? 'response',
         description,
@@ -167,9 +167,9 @@ export function decodeInclude(
     else if (one !== encryptedInclude)
       places[`state.include.${include.push(one) - 1}`] = `include/${index}`
   }
-  return defined({
+  return omitUndefined({
     logprobs: wire.includes(logprobsInclude) ? { enabled: true } : undefined,
-    state: some({
+    state: omitUndefinedOrNone({
       include: include.length > 0 ? include : undefined,
       encryptedReasoning: wire.includes(encryptedInclude) || undefined,
     }),

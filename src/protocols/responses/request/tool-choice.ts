@@ -1,6 +1,6 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { AllowedTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { Undefinable } from '../../../kit/schema/written.ts'
@@ -118,7 +118,7 @@ export function encodeToolChoice(
         tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName,
       )
       if (kind !== 'server' && !server)
-        return defined<Undefinable<ResponsesNamed>>({
+        return omitUndefined<Undefinable<ResponsesNamed>>({
           type: kind === 'function' ? 'function' : 'custom',
           name,
           namespace,

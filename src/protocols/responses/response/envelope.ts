@@ -1,7 +1,7 @@
 import type { ExtMap, Place } from '../../../canonical/message.ts'
 import type { CanonicalResponse } from '../../../canonical/response.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { takeName, type UsedNames } from '../../../kit/text/free-names.ts'
@@ -76,7 +76,7 @@ export function startEnvelope(
     model: model ?? from.model ?? 'unknown',
     native,
     echo: native
-      ? { ...from.echo, ...echo, ...defined({ input_transformations: transformations }) }
+      ? { ...from.echo, ...echo, ...omitUndefined({ input_transformations: transformations }) }
       : from.echo,
     ...(ext && { ext }),
     ...tierOf(serviceTier ?? from.tier, native, report),

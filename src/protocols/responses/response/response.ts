@@ -1,8 +1,13 @@
 import type { Message, Part } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
-import { defined, present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import {
+  omitNullish,
+  omitNullishOrNone,
+  omitUndefined,
+  omitUndefinedOrNone,
+} from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -119,16 +124,16 @@ export function decodeHead(
     for (const index of transformations.keys())
       report.add('reasoning.dropped-upstream', below('/input_transformations', index))
   else if (transformations != null) fields['input_transformations'] = transformations
-  const head: Omit<CanonicalResponse, 'candidates'> = present({
+  const head: Omit<CanonicalResponse, 'candidates'> = omitNullish({
     id: body.id || undefined,
     model: body.model,
     createdAt: body.created_at,
     completedAt: body.completed_at,
     serviceTier: body.service_tier,
     transformations: isRemoval ? transformations : undefined,
-    echo: some(echo),
+    echo: omitUndefinedOrNone(echo),
   })
-  return keep(head, some(fields))
+  return keep(head, omitUndefinedOrNone(fields))
 }
 
 /** A list that says only that reasoning of the request was removed. */
@@ -166,13 +171,13 @@ export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(
   if (reason == null || ending.finish?.raw !== reason)
     return keep(
       ending,
-      someOf({
+      omitNullishOrNone({
         status: ending.finish ? undefined : status,
-        incomplete_details: someOf({ reason, ...rest }),
+        incomplete_details: omitNullishOrNone({ reason, ...rest }),
       }),
     )
   ending.at = '/incomplete_details'
-  return keep(ending, someOf(rest))
+  return keep(ending, omitNullishOrNone(rest))
 }
 
 /** Is there a call that needs a result of the client and has none yet? */
@@ -221,7 +226,7 @@ export function encodeResponse(
   report.ext(ext, '')
   report.unwritten(value, handled, '')
   const envelope = startEnvelope(
-    { ...value, ...defined({ serviceTier: value.serviceTier ?? usage?.serviceTier }) },
+    { ...value, ...omitUndefined({ serviceTier: value.serviceTier ?? usage?.serviceTier }) },
     fallbacks(options),
     report,
   )
@@ -241,7 +246,7 @@ export function encodeResponse(
   if (!native) separateCalls(output, candidate, report)
   report.resolvePending(output, '/output')
   const countsOf = (status: string) =>
-    defined({
+    omitUndefined({
       usage: encodeUsage(
         usage,
         status === 'failed' || native ? { missingUsage: 'null' } : writing.options,
@@ -367,7 +372,7 @@ export function encodeEnding(
   const unread = candidate?.at === undefined ? fields['incomplete_details'] : fields
   // The response has not ended.
   if (!finish && typeof fields['status'] === 'string')
-    return { status: fields['status'], ...defined({ details: unread }) }
+    return { status: fields['status'], ...omitUndefined({ details: unread }) }
   // An ending of this protocol in a word that no other has.
   if (
     finish?.reason === 'other' &&
@@ -375,7 +380,7 @@ export function encodeEnding(
     finish.raw !== undefined &&
     candidate?.at === undefined
   )
-    return { status: finish.raw, ...defined({ details: unread }) }
+    return { status: finish.raw, ...omitUndefined({ details: unread }) }
   if (!finish) {
     if (options.truncated !== 'length')
       throw new TranslationError(
@@ -398,8 +403,8 @@ export function encodeEnding(
     { isExact: exact, hasMessage: refusal !== undefined || status === 'failed' },
     report,
   )
-  const details = some({ reason, ...(isObject(unread) && unread) })
-  return { status, ...defined({ details, refusal }) }
+  const details = omitUndefinedOrNone({ reason, ...(isObject(unread) && unread) })
+  return { status, ...omitUndefined({ details, refusal }) }
 }
 
 /** Clients distinguish `tool_calls` from `stop` by whether a call waits for its result. */

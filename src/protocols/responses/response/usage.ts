@@ -1,5 +1,5 @@
 import type { Usage } from '../../../canonical/response.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
 import type { ResponsesReport } from '../notes.ts'
@@ -25,7 +25,7 @@ function takeCounts<Key extends string>(
     // Deleting the key would be slow.
     rest[key] = undefined
   }
-  return [counts, defined(rest)]
+  return [counts, omitUndefined(rest)]
 }
 
 /** Totals are inclusive in this protocol, too: cached ⊂ input, reasoning ⊂ output. */
@@ -52,7 +52,7 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     cache_write_tokens_details ?? {},
     ['ttl_30m_tokens', 'ttl_12h_tokens'],
   )
-  const byTtl = defined({ '30m': ttl_30m_tokens, '12h': ttl_12h_tokens })
+  const byTtl = omitUndefined({ '30m': ttl_30m_tokens, '12h': ttl_12h_tokens })
   if (Object.keys(ttlRest).length > 0)
     Object.assign(inRest, { cache_write_tokens_details: ttlRest })
   const fields: JsonObject = {
@@ -62,15 +62,15 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     ...(Object.keys(inRest).length > 0 && { input_tokens_details: inRest }),
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
   }
-  const usage: Usage = defined({
+  const usage: Usage = omitUndefined({
     input,
     output,
     cacheRead,
     cacheWrite,
     reasoning,
-    cacheWriteByTtl: some(byTtl),
+    cacheWriteByTtl: omitUndefinedOrNone(byTtl),
   })
-  return keep(usage, some(fields))
+  return keep(usage, omitUndefinedOrNone(fields))
 }
 
 /**
@@ -105,7 +105,7 @@ export function encodeUsage(
   const own = fieldsOf(ext) ?? {}
   const hasCounts =
     [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) ||
-    some({ ...own, ...ttl }) !== undefined
+    omitUndefinedOrNone({ ...own, ...ttl }) !== undefined
   if (!hasCounts && missingUsage === 'null') return undefined
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
@@ -133,7 +133,7 @@ function encodeTtl(
   report: ResponsesReport,
 ): Pick<ResponsesWrittenUsage['input_tokens_details'], 'cache_write_tokens_details'> {
   if (!byTtl) return {}
-  const known = defined({ ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h'] })
+  const known = omitUndefined({ ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h'] })
   if (Object.keys(byTtl).length > Object.keys(known).length)
     report.once('cache.ttl', '', 'usage.cacheWriteByTtl')
   return Object.keys(known).length > 0 ? { cache_write_tokens_details: known } : {}

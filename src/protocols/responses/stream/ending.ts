@@ -3,7 +3,7 @@ import type { CanonicalError } from '../../../canonical/error.ts'
 import type { RefusalPart } from '../../../canonical/message.ts'
 import type { Candidate } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { encodeWords } from '../content/message-item.ts'
 import { unsigned } from '../content/reasoning.ts'
@@ -163,7 +163,7 @@ function terminate(state: EncoderState, emit: EmitWire): void {
   const candidate: Candidate = {
     index: 0,
     messages: [],
-    ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }),
+    ...omitUndefined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }),
   }
   const { blocked, called, items } = state
   const context = {

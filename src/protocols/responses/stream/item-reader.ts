@@ -9,7 +9,7 @@ import type {
   ReasoningPart,
   ReasoningSegment,
 } from '../../../canonical/message.ts'
-import { defined, some } from '../../../kit/fields/defined.ts'
+import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseObject, same, setOwn } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -207,7 +207,7 @@ function onlyReported(final: Part, open: Part): Part {
     return {
       ...final,
       text: final.text || open.text,
-      ...defined({
+      ...omitUndefined({
         citations: final.citations ?? open.citations,
         logprobs: final.logprobs ?? open.logprobs,
       }),
@@ -423,7 +423,12 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     const before = state.items[index - 1]
     const behind = before?.carrier ? before.behind : index - 1
-    putItem(state, index, { ...unopened(wire), carrier: true, done: true, ...defined({ behind }) })
+    putItem(state, index, {
+      ...unopened(wire),
+      carrier: true,
+      done: true,
+      ...omitUndefined({ behind }),
+    })
     if (!prove(state, attach, { signature: only.signature, ...proven }, emit))
       carry(state, attach, { signature: only.signature, index })
     return
@@ -528,7 +533,7 @@ function newsOf({ ext: earlier }: Message, { ext: later }: Message): ExtMap | un
   const news: JsonObject = {}
   for (const [key, value] of Object.entries(fieldsOf(later) ?? {}))
     if (!same(known?.[key], value)) setOwn(news, key, value)
-  return keep<{ ext?: ExtMap }>({}, some(news)).ext
+  return keep<{ ext?: ExtMap }>({}, omitUndefinedOrNone(news)).ext
 }
 
 /** Emits the arguments from a call's announcement, if no others came. */
@@ -584,6 +589,6 @@ function closeItem(
     candidate: 0,
     message: open.message,
     ...finalStatus,
-    ...defined({ at: finalStatus.status || ext ? open.whole.at : undefined, ext }),
+    ...omitUndefined({ at: finalStatus.status || ext ? open.whole.at : undefined, ext }),
   })
 }

@@ -1,7 +1,7 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { ReasoningPart } from '../../../canonical/message.ts'
-import { defined } from '../../../kit/fields/defined.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { carrierItem, encodeReasoning, shownAs } from '../content/reasoning.ts'
 import type { ResponsesSegmentPlace } from '../schema.ts'
 import {
@@ -165,7 +165,7 @@ export function proveLate(
     wholeItem(
       state,
       thought.message,
-      carrierItem(signature, `r${thought.nth}`, writingOf(state), defined({ id, kinds })),
+      carrierItem(signature, `r${thought.nth}`, writingOf(state), omitUndefined({ id, kinds })),
       emit,
     )
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { defined } from '../../src/kit/fields/defined.ts'
+import { omitUndefined } from '../../src/kit/fields/omit.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
 test('what is undefined is left out, and an own key stays one, whatever its name', () => {
   const reported = JSON.parse('{"a":1,"__proto__":{"polluted":true}}') as object
-  const kept = defined({ ...reported, gone: undefined })
+  const kept = omitUndefined({ ...reported, gone: undefined })
   expect(JSON.stringify(kept)).toBe(JSON.stringify(reported))
   expect(Object.getPrototypeOf(kept)).toBe(Object.prototype)
 })

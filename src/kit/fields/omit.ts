@@ -6,7 +6,7 @@ type Optional<T> = {
 type Required<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 /** The object without the keys whose value is undefined: itself when there are none. */
-export function defined<T extends object>(from: T): Optional<T> & Required<T> {
+export function omitUndefined<T extends object>(from: T): Optional<T> & Required<T> {
   for (const key in from) if (from[key] === undefined) return copied(from)
   return from as Optional<T> & Required<T>
 }
@@ -17,9 +17,11 @@ function copied<T extends object>(from: T): Optional<T> & Required<T> {
   return kept as Optional<T> & Required<T>
 }
 
-/** As `defined`, but undefined if all values are undefined. */
-export function some<T extends object>(from: T): (Optional<T> & Required<T>) | undefined {
-  for (const key in from) if (from[key] !== undefined) return defined(from)
+/** As `omitUndefined`, but undefined if all values are undefined. */
+export function omitUndefinedOrNone<T extends object>(
+  from: T,
+): (Optional<T> & Required<T>) | undefined {
+  for (const key in from) if (from[key] !== undefined) return omitUndefined(from)
   return undefined
 }
 
@@ -30,14 +32,14 @@ type Always<T> = {
   [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K]
 }
 
-/** As `present`, but undefined if nothing is left. */
-export function someOf<T extends object>(from: T): (Nullish<T> & Always<T>) | undefined {
-  for (const key in from) if (from[key] != null) return present(from)
+/** As `omitNullish`, but undefined if nothing is left. */
+export function omitNullishOrNone<T extends object>(from: T): (Nullish<T> & Always<T>) | undefined {
+  for (const key in from) if (from[key] != null) return omitNullish(from)
   return undefined
 }
 
-/** As `defined`, also without the keys whose value is null, which means absence on the wires. */
-export function present<T extends object>(from: T): Nullish<T> & Always<T> {
+/** As `omitUndefined`, also without the keys whose value is null, which means absence on the wires. */
+export function omitNullish<T extends object>(from: T): Nullish<T> & Always<T> {
   const kept: Record<string, unknown> = {}
   for (const key in from) if (from[key] != null) setOwn(kept, key, from[key])
   return kept as Nullish<T> & Always<T>
