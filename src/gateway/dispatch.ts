@@ -148,11 +148,13 @@ async function handleKnown(
     case 'generate':
     case 'count-tokens':
     case 'compact': {
-      const ask = await readAsk(service, route, known)
+      const incoming = await readContext(service, route, known)
       if (request.generates?.() === false) return { status: 200, headers: {}, body: '' }
       if (route.kind !== 'count-tokens')
-        await reserve(service, trace, ask.candidates, () => likelyUse(ask.body, ask.protocol))
-      return handlers[route.kind](service, ask, trace)
+        await reserve(service, trace, incoming.candidates, () =>
+          likelyUse(incoming.body, incoming.protocol),
+        )
+      return handlers[route.kind](service, incoming, trace)
     }
     default:
       return route satisfies never
@@ -179,7 +181,11 @@ function connectionOf(
   return share
 }
 
-async function readAsk(service: Service, route: CallRoute, known: Known): Promise<RequestContext> {
+async function readContext(
+  service: Service,
+  route: CallRoute,
+  known: Known,
+): Promise<RequestContext> {
   const { catalog, hooks, attempt } = service
   const { request, identity, trace } = known
   const { kind: operation, protocol, ...inPath } = route

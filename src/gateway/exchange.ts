@@ -34,12 +34,12 @@ import { isInBackground, likelyUse, useOf, wholeWithoutCounts } from './use.ts'
 /** Handles a generation request. @throws GatewayError, TranslationError */
 export async function generate(
   service: Service,
-  incoming: RequestContext,
+  received: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const ask = await recall(service, incoming, trace.identity ?? {})
-  if (ask.protocol.address.stored) rememberUse(service, ask, trace)
-  return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
+  const incoming = await recall(service, received, trace.identity ?? {})
+  if (incoming.protocol.address.stored) rememberUse(service, incoming, trace)
+  return incoming.stream ? streamed(service, incoming, trace) : whole(service, incoming, trace)
 }
 
 /** A later call may show the response again, or what it has used since then. */
@@ -58,20 +58,20 @@ function rememberUse(
 
 async function streamed(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
   // Single values, so that closures that live as long as the stream do not keep the whole request
   // in memory.
-  const { protocol, model, asList } = ask
+  const { protocol, model, asList } = incoming
   const { framing } = protocol
-  const { signal } = ask.request
+  const { signal } = incoming.request
   const { defaults } = service.config
-  const call = openFirst(service, ask, trace)
+  const call = openFirst(service, incoming, trace)
   let headers = {}
   let served: Deployment | undefined
   let hooked: Hooked | undefined
-  const keeping = service.responseStore && keepingOf(service, ask, trace)
+  const keeping = service.responseStore && keepingOf(service, incoming, trace)
   const options: RelayOptions = {
     breaksOff: !asList && protocol.frames.breaksOff,
     protocol,
@@ -136,19 +136,19 @@ type Hooked = { source: RelaySource; kept: { signatures?: Signatures | undefined
  */
 async function hookedStream(
   service: Service,
-  ask: Pick<RequestContext, 'protocol' | 'model'>,
+  incoming: Pick<RequestContext, 'protocol' | 'model'>,
   trace: Trace,
   stream: Stream,
 ): Promise<Hooked | undefined> {
   const { opened, stop } = stream
-  const { protocol } = ask
-  const changed = changedStream(service, ask, trace, stream)
+  const { protocol } = incoming
+  const changed = changedStream(service, incoming, trace, stream)
   if (changed) return { source: changed, kept: stream }
   if (!service.hooks.onResponse) return undefined
   // This hook needs the complete response.
   const read =
     opened.kind === 'stream' ? await gather(opened, stop, trace) : await readResponse(opened)
-  const { body, signatures } = await responseForClient(service, ask, trace, { opened, read })
+  const { body, signatures } = await responseForClient(service, incoming, trace, { opened, read })
   const { text } = explodeResponse(body, protocol, opened.settings)
   const source = {
     translator: createByteTranslator(protocol, protocol, opened.settings),
@@ -196,12 +196,12 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
 
 async function whole(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const { protocol } = ask
+  const { protocol } = incoming
   const { config } = service
-  const call = openFirst(service, ask, trace)
+  const call = openFirst(service, incoming, trace)
   const opened = await call.opened
   trace.firstByte = Date.now()
   const { candidate } = opened
@@ -211,11 +211,11 @@ async function whole(
     opened.kind === 'stream'
       ? await gather(opened, call.stop, trace)
       : await readResponse(opened, passes)
-  const { body, signatures, error, passed } = await responseForClient(service, ask, trace, {
+  const { body, signatures, error, passed } = await responseForClient(service, incoming, trace, {
     opened,
     read,
   })
-  if (service.responseStore) await keep(service, ask, trace, { candidate, body, signatures })
+  if (service.responseStore) await keep(service, incoming, trace, { candidate, body, signatures })
   if (error) trace.ended(200, failedStream(error))
   return {
     status: 200,

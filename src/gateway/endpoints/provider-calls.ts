@@ -16,22 +16,23 @@ import { estimateTokens } from './estimate.ts'
  */
 export async function countTokens(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const { protocol, body } = ask
+  const { protocol, body } = incoming
   const { counting } = protocol.address
   if (!counting) throw reject(404, 'not_found', 'this protocol counts no tokens')
-  const candidates = able(ask)
+  const candidates = able(incoming)
   if (candidates.length > 0)
     try {
-      return await passOn(service, { ...ask, candidates }, trace)
+      return await passOn(service, { ...incoming, candidates }, trace)
     } catch (error) {
       const { status } = rejectionOf(error, 'upstream').error
       // Many compatible upstreams do not have this endpoint.
       if (status !== 404 && status !== 405 && status !== 501) throw error
     }
-  const count = candidates.length === 0 ? await countedElsewhere(service, ask, trace) : undefined
+  const count =
+    candidates.length === 0 ? await countedElsewhere(service, incoming, trace) : undefined
   if (count !== undefined) return jsonResponse(counting.write(count))
   return jsonResponse(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
 }
@@ -42,22 +43,22 @@ export async function countTokens(
  */
 async function countedElsewhere(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<number | undefined> {
-  const candidates = ask.candidates.filter(
+  const candidates = incoming.candidates.filter(
     ({ protocol: { address }, channel }) => address.counting && !channel.embedded,
   )
   if (candidates.length === 0) return undefined
   try {
-    const opened = await openFirst(service, { ...ask, candidates }, trace).opened
+    const opened = await openFirst(service, { ...incoming, candidates }, trace).opened
     const { protocol } = opened.candidate
     const count = protocol.address.counting?.read(objectOf(await readWhole(opened), protocol))
     return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0
       ? count
       : undefined
   } catch (error) {
-    if (ask.request.signal.aborted) throw error
+    if (incoming.request.signal.aborted) throw error
     return undefined
   }
 }
@@ -65,17 +66,21 @@ async function countedElsewhere(
 /** Compacts a conversation, into a form that only its provider can read. @throws GatewayError */
 export async function compact(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const candidates = able(ask)
+  const candidates = able(incoming)
   if (candidates.length === 0)
     throw reject(
       404,
       'not_found',
       'only a provider of this protocol can compact a conversation, and no channel of this model is one: shorten it by yourself',
     )
-  return passOn(service, await recall(service, { ...ask, candidates }, trace.identity ?? {}), trace)
+  return passOn(
+    service,
+    await recall(service, { ...incoming, candidates }, trace.identity ?? {}),
+    trace,
+  )
 }
 
 const able = ({ protocol, operation, candidates }: RequestContext) =>
@@ -92,14 +97,14 @@ const able = ({ protocol, operation, candidates }: RequestContext) =>
  */
 async function passOn(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const opened = await openFirst(service, ask, trace).opened
+  const opened = await openFirst(service, incoming, trace).opened
   const bytes = await readWhole(opened)
-  const body = objectOf(bytes, ask.protocol)
-  if (ask.operation === 'compact') {
-    const { usage } = ask.protocol.outcome(body, opened.settings)
+  const body = objectOf(bytes, incoming.protocol)
+  if (incoming.operation === 'compact') {
+    const { usage } = incoming.protocol.outcome(body, opened.settings)
     trace.usage ??= usage ?? {}
     // What a provider alone can read is no text, but grows with what a model has written.
     if (!usage) trace.received = { written: bytes.length, finished: true }

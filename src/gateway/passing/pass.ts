@@ -57,7 +57,7 @@ export async function passThrough(
       : ofModel(service, routed ?? model, { route, identity })
   const isRenamed = candidates.some(({ model: served }) => served !== model)
   const { type, bytes } = body.sent(isLimited || (model !== undefined && isRenamed))
-  const ask: RequestContext = {
+  const incoming: RequestContext = {
     request,
     protocol,
     operation: 'generate',
@@ -77,7 +77,7 @@ export async function passThrough(
     await reserve(service, trace, candidates, () =>
       likelyUseOfPassed(path, body.outline, bytes(model ?? '') ?? ''),
     )
-  const opened = await openFirst(service, ask, trace).opened
+  const opened = await openFirst(service, incoming, trace).opened
   trace.firstByte = Date.now()
   return responseOf(opened, request, trace)
 }

@@ -22,7 +22,7 @@ export type Whole = { candidate: Deployment; body: unknown; signatures?: Signatu
  */
 export async function keep(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   { candidate, body, signatures = {} }: Whole,
 ): Promise<void> {
@@ -35,8 +35,8 @@ export async function keep(
         responseStore.keepSignature(owner, callId, text),
       ),
     )
-    if (ask.recalled?.keeps && body !== undefined)
-      await storeResponse(responseStore, ask, { candidate, body, owner })
+    if (incoming.recalled?.keeps && body !== undefined)
+      await storeResponse(responseStore, incoming, { candidate, body, owner })
   } catch (error) {
     // The store has logged that it cannot be reached.
     const level = error instanceof GatewayError ? 'info' : 'warn'
@@ -78,8 +78,8 @@ function historyIn(build: () => History): Partial<History> {
  * Reads what is sent, and stores the response with its conversation when it is complete. One that
  * is too large for memory is not stored.
  */
-export function keepingOf(service: Service, ask: RequestContext, trace: Trace) {
-  let collected = ask.recalled?.keeps ? collecting(ask) : undefined
+export function keepingOf(service: Service, incoming: RequestContext, trace: Trace) {
+  let collected = incoming.recalled?.keeps ? collecting(incoming) : undefined
   let length = 0
   return {
     sent(chunk: string | Uint8Array): void {
@@ -98,7 +98,7 @@ export function keepingOf(service: Service, ask: RequestContext, trace: Trace) {
       } else collected.sent(chunk)
     },
     whole: (candidate: Deployment, signatures: Signatures | undefined) =>
-      keep(service, ask, trace, { candidate, body: collected?.whole(), signatures }),
+      keep(service, incoming, trace, { candidate, body: collected?.whole(), signatures }),
   }
 }
 

@@ -55,7 +55,7 @@ export async function recall(
     owner,
     signal: received.request.signal,
   })
-  const ask =
+  const incoming =
     items.size === 0
       ? received
       : {
@@ -91,7 +91,7 @@ export async function recall(
   const rank = (candidate: Deployment) =>
     references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1
   return {
-    ...ask,
+    ...incoming,
     candidates: chosen.sort((a, b) => rank(a) - rank(b)),
     recalled: {
       known: resolvers(() => true),

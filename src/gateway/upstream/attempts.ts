@@ -25,14 +25,14 @@ export type OpenCall = {
  * Tries the candidates one after another until one responds. There are no retries after the first
  * byte of a response.
  */
-export function openFirst(service: Service, ask: RequestContext, trace: Trace): OpenCall {
+export function openFirst(service: Service, incoming: RequestContext, trace: Trace): OpenCall {
   const controller = new PlainAbortController()
-  const { signal } = ask.request
+  const { signal } = incoming.request
   const stop = (reason: GatewayError) => controller.abort(reason)
   const left = () => afterLeaving(reasonOf(signal), trace, stop)
   if (signal.aborted) left()
   else signal.addEventListener('abort', left, { once: true })
-  return { opened: tryAll(service, ask, trace, controller), stop }
+  return { opened: tryAll(service, incoming, trace, controller), stop }
 }
 
 /**
@@ -66,7 +66,7 @@ export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefin
 
 async function tryAll(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   controller: PlainAbortController,
 ): Promise<Opened> {
@@ -78,13 +78,18 @@ async function tryAll(
   let lastResort: Deployment | undefined
   const counted = { client: trace.identity?.name ?? '', failedAt: new Set<string>() }
   // A breaker only leads to another channel. Without one, the request goes to the upstream.
-  const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
+  const others = new Set(incoming.candidates.map(({ channel }) => channel.name)).size > 1
 
   /** Undefined: it has failed, and the next one may be tried. */
   async function opened(candidate: Deployment, release: Release): Promise<Opened | undefined> {
     let isHeld = false
     try {
-      const result = await tryOne(service, ask, trace, { candidate, controller, others, counted })
+      const result = await tryOne(service, incoming, trace, {
+        candidate,
+        controller,
+        others,
+        counted,
+      })
       if (!('again' in result)) {
         holdUntilEnd(release, trace, signal)
         isHeld = true
@@ -95,7 +100,7 @@ async function tryAll(
         return result
       }
       if (result.again === 'never' || signal.aborted) throw result.rejection
-      if (candidate !== ask.candidates.at(-1) && candidate !== lastResort)
+      if (candidate !== incoming.candidates.at(-1) && candidate !== lastResort)
         reportFailed(service, trace, candidate, result.rejection)
       failures.add(candidate, result.rejection)
       return undefined
@@ -122,7 +127,7 @@ async function tryAll(
   const isSkipped = (candidate: Deployment) =>
     resting.length > 0 && resting[0]?.candidate !== candidate
 
-  for (const candidate of ask.candidates) {
+  for (const candidate of incoming.candidates) {
     const restMs = others ? breakers.restMs(candidate.channel, counted.client) : undefined
     if (restMs !== undefined) {
       resting.push({ candidate, restMs })
@@ -213,7 +218,7 @@ function reportFailed(
  */
 async function tryOne(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   { others, ...at }: Attempted & { others: boolean },
 ): Promise<Opened | Failure> {
@@ -226,7 +231,7 @@ async function tryOne(
   for (let left = retries; ; left--) {
     trace.attempts++
     trace.candidate = candidate
-    const result = await attempt(service, ask, trace, { ...at, dropped })
+    const result = await attempt(service, incoming, trace, { ...at, dropped })
     if (!('again' in result)) return result
     earliest ??= result
     const { again, waitMs = growingWait(retries - left, retryWaitMs) } = result
@@ -246,13 +251,15 @@ const mostDropped = 8
 /** A refused field is left out, and the request sent once more. */
 async function attempt(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   at: Target & Attempted,
 ): Promise<Opened | Failure> {
   const { candidate, controller, counted, dropped } = at
   const { channel, model } = candidate
-  const result = await service.breakers.run(channel, counted, () => call(service, ask, trace, at))
+  const result = await service.breakers.run(channel, counted, () =>
+    call(service, incoming, trace, at),
+  )
   if (!('again' in result) || result.wasNotSent || controller.signal.aborted) return result
   const { refusedField: refused } = result
   if (
@@ -269,7 +276,7 @@ async function attempt(
   )
   trace.attempts++
   dropped.push(refused)
-  return attempt(service, ask, trace, at)
+  return attempt(service, incoming, trace, at)
 }
 
 /**

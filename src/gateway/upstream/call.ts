@@ -52,14 +52,14 @@ export type Target = {
 /** One attempt at one candidate. */
 export async function call(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   { candidate, controller, dropped }: Target,
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
   // Its call is only read to its end: see `drainMs`.
-  if (ask.request.signal.aborted)
-    return { rejection: reasonOf(ask.request.signal), again: 'never', wasNotSent: true }
+  if (incoming.request.signal.aborted)
+    return { rejection: reasonOf(incoming.request.signal), again: 'never', wasNotSent: true }
   const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
     ?.waitMs
   if (tooMany !== undefined) {
@@ -69,39 +69,39 @@ export async function call(
   let prepared: Prepared
   let embedded: TransportResponse | undefined
   try {
-    prepared = ask.passing
-      ? passed(service, ask.passing, candidate)
+    prepared = incoming.passing
+      ? passed(service, incoming.passing, candidate)
       : await prepare(
           service,
-          ask,
+          incoming,
           candidate,
           dropped.map(({ field }) => field),
         )
     // The parsed body takes ten times the memory of its text: released while the upstream works.
-    ask.body.forget?.()
+    incoming.body.forget?.()
     if (channel.embedded)
       embedded = demoUpstream(prepared.body, to, {
         ...freshIds(),
-        ...demanding(ask.operation, to),
+        ...demanding(incoming.operation, to),
         model: candidate.model,
         stream: prepared.stream,
         state: {
           ...prepared.settings.context.request?.state,
-          ...(ask.recalled?.keeps && { store: true }),
+          ...(incoming.recalled?.keeps && { store: true }),
         },
       })
   } catch (error) {
     return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
   }
   trace.notes = [...prepared.notes]
-  const sent = sizeSent(ask, prepared)
+  const sent = sizeSent(incoming, prepared)
   if (sent !== undefined) trace.sent = sent
   const opened = openedBy(prepared, controller)
   const began = performance.now()
   if (!embedded) limitTotal(channel, trace, controller)
   const result = embedded
     ? opened(embedded, prepared.stream ? 'stream' : 'json')
-    : await send(service, ask, trace, { prepared, opened, signal: controller.signal })
+    : await send(service, incoming, trace, { prepared, opened, signal: controller.signal })
   if ('again' in result && !mayStillCost(result)) delete trace.sent
   if (service.hooks.onAttempt)
     reportAttempt(service, trace, { prepared, result, ms: Math.round(performance.now() - began) })
@@ -172,7 +172,7 @@ type Opening = (response: TransportResponse, kind: Opened['kind']) => Opened
  */
 async function send(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   { prepared, opened, signal }: { prepared: Prepared; opened: Opening; signal: Signal },
 ): Promise<Opened | Failure> {
@@ -183,18 +183,18 @@ async function send(
   const tooLate = () => own.abort(reject(504, 'timeout', 'the upstream did not respond in time'))
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
-    const { url, headers } = target(ask, trace, prepared)
+    const { url, headers } = target(incoming, trace, prepared)
     const received = await service.send(
       channel,
       new Post({
-        method: ask.passing?.method ?? 'POST',
+        method: incoming.passing?.method ?? 'POST',
         url,
         headers,
         body: prepared.bytes,
         stop: own,
         connectMs,
         proxy,
-        socket: ask.passing ? undefined : socketFor(channel, to, ask.operation),
+        socket: incoming.passing ? undefined : socketFor(channel, to, incoming.operation),
       }),
       notes => {
         trace.notes.push(...notes)
@@ -207,14 +207,14 @@ async function send(
     if (response.status < 200 || response.status >= 300) {
       const failure = failureOf(await readSome(watch(response.body, idleMs, own)), response, {
         from: to,
-        to: ask.protocol,
+        to: incoming.protocol,
         channel,
       })
-      return ask.passing || prepared.bytes === undefined
+      return incoming.passing || prepared.bytes === undefined
         ? failure
         : withRefusedField(failure, prepared.bytes)
     }
-    const result = await recognized(response, opened, ask.passing ? 'any' : prepared.stream)
+    const result = await recognized(response, opened, incoming.passing ? 'any' : prepared.stream)
     // The response is not used, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
@@ -385,12 +385,12 @@ async function recognized(
 }
 
 function target(
-  ask: RequestContext,
+  incoming: RequestContext,
   trace: Trace,
   { candidate, stream, settings }: Prepared,
 ): { url: string; headers: Record<string, string> } {
   const { channel, protocol, model } = candidate
-  const { request, operation, protocol: caller, passing } = ask
+  const { request, operation, protocol: caller, passing } = incoming
   if (passing) {
     const accept = request.headers['accept'] ?? '*/*'
     return addressed(

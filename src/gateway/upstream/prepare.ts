@@ -42,28 +42,28 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
  */
 export async function prepare(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   candidate: Deployment,
   dropped: readonly string[] = [],
 ): Promise<Prepared> {
-  const { operation, stream, body } = ask
+  const { operation, stream, body } = incoming
   const { entry, channel, protocol } = candidate
   const isStreamOnly =
     entry.streaming === 'only' || socketFor(channel, protocol, operation) !== undefined
   const upstreamStream =
     operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
-  const same = passed(service, ask, candidate, { upstreamStream, dropped })
+  const same = passed(service, incoming, candidate, { upstreamStream, dropped })
   if (same) return same
   if ((body.length ?? 0) < longWorkFrom)
-    return translated(service, ask, candidate, { upstreamStream, dropped })
+    return translated(service, incoming, candidate, { upstreamStream, dropped })
   // Parsed again when it is its turn.
   body.forget?.()
   return service.longWork(async () => {
-    if (ask.request.signal.aborted) throw reasonOf(ask.request.signal)
+    if (incoming.request.signal.aborted) throw reasonOf(incoming.request.signal)
     await pause()
     await body.parse?.()
     await pause()
-    const prepared = await translated(service, ask, candidate, { upstreamStream, dropped })
+    const prepared = await translated(service, incoming, candidate, { upstreamStream, dropped })
     await pause()
     return prepared
   })
@@ -77,14 +77,14 @@ type Sending = { upstreamStream: boolean; dropped: readonly string[] }
  */
 function passed(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   candidate: Deployment,
   { upstreamStream, dropped }: Sending,
 ): Prepared | undefined {
-  const { protocol, operation, body, recalled } = ask
+  const { protocol, operation, body, recalled } = incoming
   const { protocol: to, entry, channel } = candidate
   const { outline } = body
-  const { unsupported, shape } = refusedBy(service, ask, candidate, { body: outline, dropped })
+  const { unsupported, shape } = refusedBy(service, incoming, candidate, { body: outline, dropped })
   const reads =
     service.config.defaults.strict ||
     entry.unsupported.length > 0 ||
@@ -93,9 +93,9 @@ function passed(
   if (
     to !== protocol ||
     reads ||
-    setsFields(ask, candidate) ||
-    isDemanding(ask, candidate) ||
-    keepsHere(ask, candidate) ||
+    setsFields(incoming, candidate) ||
+    isDemanding(incoming, candidate) ||
+    keepsHere(incoming, candidate) ||
     !body.isPlain
   )
     return undefined
@@ -107,7 +107,7 @@ function passed(
   )
     return undefined
   const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
-  const bytes = edited(ask, candidate, asking)
+  const bytes = edited(incoming, candidate, asking)
   if (!bytes) return undefined
   return {
     candidate,
@@ -115,7 +115,7 @@ function passed(
     stream: upstreamStream,
     notes: [],
     ...(dropped.length > 0 && { shape: shape() }),
-    settings: responseSettings(service, ask, candidate, {
+    settings: responseSettings(service, incoming, candidate, {
       context: { from: protocol.name, to: to.name },
       hidesUsage: asking !== undefined,
     }),
@@ -124,16 +124,16 @@ function passed(
 
 async function translated(
   service: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   candidate: Deployment,
   { upstreamStream, dropped }: Sending,
 ): Promise<Prepared> {
-  const { protocol, operation, body } = ask
+  const { protocol, operation, body } = incoming
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot name the sender.
   if (to !== protocol && entry.unsupported.length > 0) refuseForeign(body.value, protocol, all)
   const refused = (written: unknown) => {
-    const { unsupported: more, shape } = refusedBy(service, ask, candidate, {
+    const { unsupported: more, shape } = refusedBy(service, incoming, candidate, {
       body: written,
       dropped,
     })
@@ -146,7 +146,7 @@ async function translated(
     protocol,
     to,
     all,
-    requestSettings(service, ask, candidate),
+    requestSettings(service, incoming, candidate),
   )
   const { unsupported, shape } = own ?? refused(encoded.body)
   const { body: wire, notes } =
@@ -168,8 +168,8 @@ async function translated(
       ? withStreaming(counted, to, upstreamStream)
       : counted
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
-  const unset = withUsage(sent, ask, candidate, asking)
-  const set = setsFields(ask, candidate) ? withSetFields(unset, candidate) : undefined
+  const unset = withUsage(sent, incoming, candidate, asking)
+  const set = setsFields(incoming, candidate) ? withSetFields(unset, candidate) : undefined
   const whole = set ? set.body : unset
   // The bytes are still valid unless signatures of other providers were removed, a history was
   // inserted, or the vendor or the configuration wants something else.
@@ -179,17 +179,17 @@ async function translated(
     context.request === undefined &&
     sent === wire &&
     adjusted.body === body.value &&
-    !isDemanding(ask, candidate)
+    !isDemanding(incoming, candidate)
   return {
     candidate,
     ...(channel.embedded && { body: whole }),
     bytes:
-      (isKept ? edited(ask, candidate, asking) : undefined) ??
+      (isKept ? edited(incoming, candidate, asking) : undefined) ??
       (await written(whole, body.length ?? 0)),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes, ...(set?.notes ?? [])],
     ...(dropped.length > 0 && { shape: shape() }),
-    settings: responseSettings(service, ask, candidate, {
+    settings: responseSettings(service, incoming, candidate, {
       context,
       hidesUsage: asking !== undefined,
     }),
@@ -213,16 +213,16 @@ function withUsage(
 /** Settings for translating the request. */
 function requestSettings(
   { responseStore, config: { defaults } }: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   candidate: Deployment,
 ): Parameters<typeof translateRequest>[4] {
-  const { protocol, operation, body, model, recalled } = ask
+  const { protocol, operation, body, model, recalled } = incoming
   const { protocol: to, entry, channel } = candidate
   const { now, newId } = freshIds()
   return {
     now,
     newId,
-    path: ask.request.path,
+    path: incoming.request.path,
     ...(defaults.strict && { strict: defaults.strict }),
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
     ...(to === protocol && body.isPlain && { isPlain: true }),
@@ -230,7 +230,7 @@ function requestSettings(
     ...mergeOptions(
       groupOf(protocol, demanding(operation, protocol)),
       groupOf(to, to.outputLimit?.defaults(entry.maxOutputTokens ?? defaults.maxOutputTokens)),
-      isOfForeignAgent(ask, to) ? groupOf(to, to.agentDefaults) : undefined,
+      isOfForeignAgent(incoming, to) ? groupOf(to, to.agentDefaults) : undefined,
       vendorRules(channel, to, candidate.model).options,
       channel.options,
       entry.options,
@@ -242,7 +242,7 @@ function requestSettings(
       ),
     ),
     ...recalled?.resolversFor(candidate),
-    ...(keepsHere(ask, candidate) && { keepsResponse: true }),
+    ...(keepsHere(incoming, candidate) && { keepsResponse: true }),
   }
 }
 
@@ -344,25 +344,25 @@ function edited(
  */
 function responseSettings(
   { config: { defaults }, responseStore, isRepeated }: Service,
-  ask: RequestContext,
+  incoming: RequestContext,
   candidate: Deployment,
   { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
 ): Prepared['settings'] {
   const settings: Prepared['settings'] = {
     context,
     maxEventLength: defaults.eventLimit,
-    renewId: keepsHere(ask, candidate) || isRepeated,
+    renewId: keepsHere(incoming, candidate) || isRepeated,
     hideUsage: hidesUsage,
     ...freshIds(),
   }
   if (defaults.strict) settings.strict = defaults.strict
-  if (candidate.model !== ask.model) settings.model = ask.model
-  const signatures = responseStore?.signatures && ask.protocol.signatureStorage?.writing
+  if (candidate.model !== incoming.model) settings.model = incoming.model
+  const signatures = responseStore?.signatures && incoming.protocol.signatureStorage?.writing
   return Object.assign(
     settings,
     mergeOptions(
-      groupOf(ask.protocol, signatures),
-      neededBy(ask.request.headers['user-agent']),
+      groupOf(incoming.protocol, signatures),
+      neededBy(incoming.request.headers['user-agent']),
       vendorRules(candidate.channel, candidate.protocol, candidate.model).responseOptions,
       candidate.channel.options,
       candidate.entry.options,
