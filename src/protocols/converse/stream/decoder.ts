@@ -1,16 +1,18 @@
 import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
-import { takeApart } from '../../../canonical/explode.ts'
-import type { Part, Place, Signature } from '../../../canonical/message.ts'
-import type { Finish } from '../../../canonical/response.ts'
-import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
+import type { Part, Place } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
-import { type Carried, ordinalOf } from '../../../kit/signatures/carried.ts'
-import { isLimit } from '../../../kit/tools/cut-calls.ts'
-import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
+import {
+  type BlockReading,
+  beforeBlocks,
+  createBlockReader,
+  emitDelta,
+  openAt,
+} from '../../../kit/stream/block-reader.ts'
+import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { decodeCitation, unknownOfCitation } from '../content/citations.ts'
 import { decodeBlock } from '../content/content.ts'
 import {
@@ -50,30 +52,19 @@ import {
   wholeBlock,
 } from './blocks.ts'
 
-export type DecoderState = MachineState & {
-  phase: 'before' | 'started' | 'inside' | 'finished' | 'ended'
+export type DecoderState = BlockReading<OpenBlock> & {
   family: ConverseFamily
-  /** The model that the request is for; a response does not name it. */
-  model: string | undefined
-  open: Record<string, OpenBlock>
-  /** Index in `open` of the block that `shortcut` added to last. */
-  latest?: string
-  nextPart: number
-  /**
-   * The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may
-   * still bring its signature.
-   */
-  closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
-  /** Numbers of the reasoning parts, in order. */
-  reasoningParts: number[]
-  /** The signature of a carrier block, for the part after it. */
-  waiting: { signature: Signature; at: Place } | undefined
-  phases: PhasesInFront
-  finish: Finish | undefined
-  usage: JsonObject
   /** `metadata` has come. */
   hasMetadata: boolean
 }
+
+const reader = createBlockReader<DecoderState>({
+  protocol: protocolName,
+  at: '/output/message',
+  orphaned: (state, at) => reportOf(state).add('reasoning.signature-orphaned', at),
+  signed: (state, signature) => signedBy(state.model, state.family, signature),
+})
+const { begin, enter, flushClosing, wholePart } = reader
 
 /**
  * Wire events → canonical events:
@@ -87,40 +78,20 @@ export type DecoderState = MachineState & {
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ConverseOptions> =
   {
+    // A response does not name its model, but the request does.
     initial: (options: Options = {}) => ({
-      notes: [],
-      phase: 'before',
+      ...beforeBlocks<OpenBlock>(modelOf(options)),
       family: familyOf(modelOf(options), options),
-      model: modelOf(options),
-      open: {},
-      nextPart: 0,
-      closing: undefined,
-      reasoningParts: [],
-      waiting: undefined,
-      phases: noPhases(),
-      finish: undefined,
-      usage: {},
       hasMetadata: false,
     }),
 
-    step(state, wire, emit) {
-      if (state.phase === 'ended' || wire === '[DONE]') return
-      try {
-        take(state, wire, emit)
-      } catch (error) {
-        // The error is reported inside the stream, which must have begun for that.
-        begin(state, emit)
-        throw error
-      }
-    },
+    step: reader.stepOf(take),
 
     end(state, emit) {
       if (state.phase === 'ended') return
       begin(state, emit)
       flushClosing(state, emit)
-      const clean = state.phase === 'finished'
-      state.phase = 'ended'
-      emit({ type: 'end', clean })
+      reader.end(state, state.phase === 'finished', emit)
     },
   }
 
@@ -159,29 +130,6 @@ function takeOther(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   else reportOf(state).once('event.unknown', undefined)
 }
 
-function begin(state: DecoderState, emit: EmitEvent): void {
-  if (state.phase !== 'before') return
-  state.phase = 'started'
-  emit({ type: 'start' })
-}
-
-/**
- * `message.start` comes with the first block, so that a response that fails before it has no
- * message.
- */
-function enter(state: DecoderState, emit: EmitEvent): void {
-  begin(state, emit)
-  if (state.phase !== 'started') return
-  state.phase = 'inside'
-  emit({
-    type: 'message.start',
-    candidate: 0,
-    message: 0,
-    role: 'assistant',
-    at: '/output/message',
-  })
-}
-
 function startMessage(state: DecoderState, emit: EmitEvent): void {
   if (state.phase !== 'before') reportOf(state).once('stream.repeated-start', '/messageStart')
   begin(state, emit)
@@ -194,9 +142,6 @@ function indexOf({ contentBlockIndex: index }: JsonObject): string {
 }
 
 const placeOf = (index: string): Place => below('/output/message/content', index)
-
-const openAt = ({ open }: DecoderState, index: string): OpenBlock | undefined =>
-  Object.hasOwn(open, index) ? open[index] : undefined
 
 // ---- blocks
 
@@ -261,68 +206,8 @@ function startPart(
   { index, open, head }: { index: string; open: OpenBlock; head: Part },
   emit: EmitEvent,
 ): void {
-  enter(state, emit)
-  flushClosing(state, emit)
-  takePhase(state.phases, head)
-  if (state.waiting && head.signature) loseWaiting(state)
-  else if (state.waiting) head.signature = state.waiting.signature
-  state.waiting = undefined
-  open.part = state.nextPart++
-  if (head.type === 'reasoning') state.reasoningParts.push(open.part)
-  state.open[index] = open
-  emit({ type: 'part.start', candidate: 0, message: 0, part: open.part, head })
-}
-
-/** Emits a part that is complete. */
-function wholePart(state: DecoderState, whole: Part, emit: EmitEvent): void {
-  enter(state, emit)
-  flushClosing(state, emit)
-  if (takePhase(state.phases, whole)) return
-  if (state.waiting && whole.signature) loseWaiting(state)
-  else if (state.waiting) whole.signature = state.waiting.signature
-  state.waiting = undefined
-  if (whole.signature) whole.signature = signedBy(state.model, state.family, whole.signature)
-  const part = state.nextPart++
-  if (whole.type === 'reasoning') state.reasoningParts.push(part)
-  const { head, deltas } = whole.type === 'text' ? takeApart(whole) : { head: whole, deltas: [] }
-  emit({ type: 'part.start', candidate: 0, message: 0, part, head })
-  for (const delta of deltas) emit({ type: 'part.delta', candidate: 0, part, delta })
-  state.closing = { part }
-}
-
-function takeCarrier(
-  state: DecoderState,
-  { attach, ...placed }: Carried,
-  at: Place,
-  emit: EmitEvent,
-): void {
-  const { signature } = placed
-  const proven = state.reasoningParts[ordinalOf(attach) ?? -1]
-  if (attach === 'text') wholePart(state, { type: 'text', text: '', signature, at }, emit)
-  else if (attach === 'next') {
-    loseWaiting(state)
-    state.waiting = { signature, at }
-  } else if (proven !== undefined)
-    emit({
-      type: 'part.delta',
-      candidate: 0,
-      part: proven,
-      delta: { kind: 'signature', ...placed },
-    })
-  else if (attach === 'prev' && state.closing)
-    emit({
-      type: 'part.delta',
-      candidate: 0,
-      part: state.closing.part,
-      delta: { kind: 'signature', signature },
-    })
-  else reportOf(state).add('reasoning.signature-orphaned', at)
-}
-
-/** Notes the signature of a carrier block whose part never came, or has a signature of its own. */
-function loseWaiting(state: DecoderState): void {
-  if (state.waiting) reportOf(state).add('reasoning.signature-orphaned', state.waiting.at)
-  state.waiting = undefined
+  const part = reader.startPart(state, head, emit)
+  if (part !== undefined) state.open[index] = Object.assign(open, { part })
 }
 
 // ---- deltas
@@ -401,8 +286,8 @@ function textAt(text: unknown, key: string): string {
   return text
 }
 
-function emitDelta({ part }: OpenBlock, delta: Delta, emit: EmitEvent): void {
-  if (part !== undefined) emit({ type: 'part.delta', candidate: 0, part, delta })
+function addTo({ part }: OpenBlock, delta: Delta, emit: EmitEvent): void {
+  if (part !== undefined) emitDelta(part, delta, emit)
 }
 
 /**
@@ -425,7 +310,7 @@ function textBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlo
 function takeText(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
   const open = textBlock(state, index, emit)
   if (!open) stray(state)
-  else if (text) emitDelta(open, { kind: 'text', text }, emit)
+  else if (text) addTo(open, { kind: 'text', text }, emit)
 }
 
 function takeCitation(
@@ -449,7 +334,7 @@ function takeCitation(
     const at = below(placeOf(index), 'citationsContent')
     const isKept = unknown && nth < mostKept
     if (unknown && !isKept) reportOf(state).once('field.unknown', below(at, 'citations'))
-    emitDelta(
+    addTo(
       open,
       isKept ? keep({ ...delta, at }, { citations: [...emptyBefore(nth), unknown] }) : delta,
       emit,
@@ -469,7 +354,7 @@ function takeInput(state: DecoderState, index: string, text: string, emit: EmitE
   const open = openAt(state, index)
   if (!open) return
   open.text ||= text.trim() && 'noted'
-  if (text) emitDelta(open, { kind: 'input', text }, emit)
+  if (text) addTo(open, { kind: 'input', text }, emit)
 }
 
 function takeReasoning(
@@ -489,8 +374,7 @@ function takeReasoning(
     if (!open) stray(state)
     else {
       open.text += text
-      if (text)
-        emitDelta(open, { kind: 'reasoning', segment: 0, of: kindOf(state.family), text }, emit)
+      if (text) addTo(open, { kind: 'reasoning', segment: 0, of: kindOf(state.family), text }, emit)
     }
   }
   if (typeof signature === 'string') {
@@ -530,11 +414,7 @@ function takeSignature(
   open.signature += signature
   const { signature: placed } = decodeReasoning('', open.signature, state.family)
   if (placed)
-    emitDelta(
-      open,
-      { kind: 'signature', signature: signedBy(state.model, state.family, placed) },
-      emit,
-    )
+    addTo(open, { kind: 'signature', signature: signedBy(state.model, state.family, placed) }, emit)
 }
 
 function takeBlob(state: DecoderState, index: string, data: string, emit: EmitEvent): void {
@@ -556,7 +436,7 @@ function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
     const data = joinedBase64(chunks)
     const at = below(placeOf(index), 'reasoningContent')
     const carried = carriedIn(data)
-    if (carried) takeCarrier(state, carried, placeOf(index), emit)
+    if (carried) reader.takeCarrier(state, carried, placeOf(index), emit)
     else wholePart(state, { ...decodeRedacted(data, state.family), at }, emit)
   } else if (kind === 'whole')
     wholePart(
@@ -581,25 +461,6 @@ function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
   }
 }
 
-/**
- * `isLast`: nothing of the response follows. A call without input is complete, unless it is the
- * last one and a limit ended the response.
- */
-function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
-  if (!state.closing) return
-  const { isEmpty, ...closing } = state.closing
-  state.closing = undefined
-  const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
-  if (isEmpty && !isCut)
-    emit({
-      type: 'part.delta',
-      candidate: 0,
-      part: closing.part,
-      delta: { kind: 'input', text: '{}' },
-    })
-  emit({ type: 'part.end', candidate: 0, ...closing })
-}
-
 // ---- the end
 
 const stopKeys = keysOf<{
@@ -620,21 +481,9 @@ function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent):
   const more = unknownFields(fields)
   const unknown = unknownOf(payload, stopKeys)
   updateBy(more === undefined ? unknown : { ...unknown, additionalModelResponseFields: more }, emit)
-  enter(state, emit)
-  loseWaiting(state)
-  emit({ type: 'message.end', candidate: 0, message: 0 })
-  emit({
-    type: 'finish',
-    candidate: 0,
-    finish: state.finish ?? { reason: 'other', protocol: protocolName },
-  })
+  reader.closeMessage(state, emit)
   state.phase = 'finished'
-  if (state.hasMetadata) end(state, emit)
-}
-
-function end(state: DecoderState, emit: EmitEvent): void {
-  state.phase = 'ended'
-  emit({ type: 'end', clean: true })
+  if (state.hasMetadata) reader.end(state, true, emit)
 }
 
 const metadataKeys = keysOf<ConverseMetadata & { p: string }>()(
@@ -663,7 +512,7 @@ function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent)
       : undefined
   if (tier !== undefined) emit({ type: 'update', serviceTier: tier })
   updateBy(unknownAround(payload, unknownOf(payload, metadataKeys)), emit)
-  if (state.phase === 'finished') end(state, emit)
+  if (state.phase === 'finished') reader.end(state, true, emit)
 }
 
 function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
@@ -672,11 +521,7 @@ function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
 
 /** `name`: of the exception. */
 function fail(state: DecoderState, name: string, payload: unknown, emit: EmitEvent): void {
-  begin(state, emit)
-  flushClosing(state, emit)
-  state.phase = 'ended'
   const body = isObject(payload) ? payload : { message: typeof payload === 'string' ? payload : '' }
   const headers: Record<string, string> = name ? { 'x-amzn-errortype': name } : {}
-  emit({ type: 'error', error: decodeError({ status: 0, headers, body }).value })
-  emit({ type: 'end', clean: false })
+  reader.fail(state, decodeError({ status: 0, headers, body }).value, emit)
 }

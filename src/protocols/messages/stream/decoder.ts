@@ -1,19 +1,20 @@
 import type * as z from 'zod/mini'
 import type { CanonicalEvent } from '../../../canonical/event.ts'
-import { takeApart } from '../../../canonical/explode.ts'
-import type { Part, Place, Signature } from '../../../canonical/message.ts'
-import type { Finish } from '../../../canonical/response.ts'
+import type { Part, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
-import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below, pointerOf, step } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import type { Schema } from '../../../kit/schema/guard.ts'
-import { type Carried, ordinalOf } from '../../../kit/signatures/carried.ts'
-import { isLimit } from '../../../kit/tools/cut-calls.ts'
-import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
+import {
+  type BlockReading,
+  beforeBlocks,
+  createBlockReader,
+  openAt,
+} from '../../../kit/stream/block-reader.ts'
+import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { decodeBlock } from '../content/content.ts'
 import {
   carrierOf,
@@ -40,29 +41,18 @@ import {
   unknownOfDelta,
 } from './deltas.ts'
 
-export type DecoderState = MachineState & {
-  phase: 'before' | 'started' | 'inside' | 'ended'
+export type DecoderState = BlockReading<OpenBlock> & {
   id: string | undefined
-  model: string | undefined
   /** Names of the tools that may be called. Undefined: any. */
   allowed: string[] | undefined
-  open: Record<string, OpenBlock>
-  /** Index in `open` of the block that `shortcut` added to last. */
-  latest?: string
-  nextPart: number
-  /**
-   * The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may
-   * still bring its signature.
-   */
-  closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
-  /** Numbers of the reasoning parts, in order. */
-  reasoning: number[]
-  /** The signature of a carrier block, for the part after it. */
-  waiting: { signature: Signature; at: Place } | undefined
-  phases: PhasesInFront
-  finish: Finish | undefined
-  usage: JsonObject
 }
+
+const reader = createBlockReader<DecoderState>({
+  protocol: protocolName,
+  orphaned: (state, at) => reportOf(state).add('reasoning.signature-orphaned', at),
+  signed: (state, signature) => signedBy(state.model, signature),
+})
+const { begin, flushClosing } = reader
 
 /**
  * Wire events → canonical events:
@@ -78,40 +68,20 @@ export type DecoderState = MachineState & {
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> =
   {
     initial: (options: Options = {}) => ({
-      notes: [],
-      phase: 'before',
+      ...beforeBlocks<OpenBlock>(undefined),
       id: undefined,
-      model: undefined,
       allowed: allowedNames(options.context),
-      open: {},
-      nextPart: 0,
-      closing: undefined,
-      reasoning: [],
-      waiting: undefined,
-      phases: noPhases(),
-      finish: undefined,
-      usage: {},
     }),
 
-    step(state, wire, emit) {
-      if (state.phase === 'ended' || wire === '[DONE]') return
-      try {
-        take(state, wire, emit)
-      } catch (error) {
-        // The error is reported inside the stream, which must have begun for that.
-        begin(state, {}, emit)
-        throw error
-      }
-    },
+    step: reader.stepOf(take),
 
     end(state, emit) {
       if (state.phase === 'ended') return
-      begin(state, {}, emit)
+      begin(state, emit)
       flushClosing(state, emit)
       const isWhole = state.finish !== undefined && Object.keys(state.open).length === 0
-      if (isWhole) closeMessage(state, emit)
-      state.phase = 'ended'
-      emit({ type: 'end', clean: isWhole })
+      if (isWhole) reader.closeMessage(state, emit)
+      reader.end(state, isWhole, emit)
     },
   }
 
@@ -130,31 +100,10 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined))
-    fail(state, wire, emit)
+    reader.fail(state, decodeError({ status: 0, headers: {}, body: wire }).value, emit)
   // Noted here, not by encoders of other protocols: a stream that is collected has none.
   else if (typeof type === 'string') reportOf(state).once('event.unknown', undefined)
   else throw fault('/type', 'expected the type of an event')
-}
-
-function begin(
-  state: DecoderState,
-  head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>,
-  emit: EmitEvent,
-): void {
-  if (state.phase !== 'before') return
-  state.phase = 'started'
-  emit({ type: 'start', ...head })
-}
-
-/**
- * `message.start` comes with the first block, so that a response that fails before it has no
- * message.
- */
-function enter(state: DecoderState, emit: EmitEvent): void {
-  begin(state, {}, emit)
-  if (state.phase !== 'started') return
-  state.phase = 'inside'
-  emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant' })
 }
 
 const stopKeys = keysOf<MessagesResponse>()('stop_reason', 'stop_sequence', 'stop_details')
@@ -199,8 +148,8 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   const fields = withInput(unknownOf(message, responseKeys), strange)
   begin(
     state,
-    keep(omitUndefined({ id: state.id, model: state.model, serviceTier, transformations }), fields),
     emit,
+    keep(omitUndefined({ id: state.id, model: state.model, serviceTier, transformations }), fields),
   )
   takeUsage(state, usage, emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
@@ -246,7 +195,7 @@ function indexOf({ index }: JsonObject): string {
 function startBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const index = indexOf(wire)
   const block = checkBlock(wire['content_block'], '/content_block')
-  begin(state, {}, emit)
+  begin(state, emit)
   if (Object.hasOwn(state.open, index)) stopBlock(state, wire, emit)
   openBlock(state, index, block, below('/content', index), emit)
 }
@@ -260,21 +209,19 @@ function openBlock(
 ): void {
   const carrier = carrierOf(block)
   if (carrier) {
-    takeCarrier(state, carrier, at, emit)
+    reader.takeCarrier(state, carrier, at, emit)
     return
   }
-  enter(state, emit)
-  flushClosing(state, emit)
   const whole = decodeBlock(block, at, reportOf(state))
-  if (takePhase(state.phases, whole)) return
-  if (state.waiting && whole.signature) loseWaiting(state)
-  else if (state.waiting) whole.signature = state.waiting.signature
-  if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
   if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false)
     reportOf(state).add('tool-choice.not-allowed', at)
-  state.waiting = undefined
-  const part = state.nextPart++
-  if (whole.type === 'reasoning') state.reasoning.push(part)
+  // `input` of the start event counts only if no delta brings input text.
+  const part = reader.startPart(
+    state,
+    whole.type === 'tool-call' ? { ...whole, input: '' } : whole,
+    emit,
+  )
+  if (part === undefined) return
   const open: OpenBlock = {
     part,
     type: block.type,
@@ -284,73 +231,17 @@ function openBlock(
     signature: '',
   }
   state.open[index] = open
-  if (whole.type === 'tool-call') {
-    // `input` of the start event counts only if no delta brings input text.
-    emit({ type: 'part.start', candidate: 0, message: 0, part, head: { ...whole, input: '' } })
-    return
-  }
-  const { head, deltas } =
-    whole.type === 'text' || (whole.type === 'reasoning' && !whole.redacted)
-      ? takeApart(whole)
-      : { head: whole, deltas: [] }
-  emit({ type: 'part.start', candidate: 0, message: 0, part, head })
-  for (const delta of deltas) emit({ type: 'part.delta', candidate: 0, part, delta })
   if (block.type === 'thinking') {
     open.thinking = asString(block['thinking']) ?? ''
     open.signature = asString(block['signature']) ?? ''
   }
 }
 
-function takeCarrier(
-  state: DecoderState,
-  { attach, ...placed }: Carried,
-  at: Place,
-  emit: EmitEvent,
-): void {
-  const { signature } = placed
-  const proven = state.reasoning[ordinalOf(attach) ?? -1]
-  if (attach === 'text') {
-    enter(state, emit)
-    flushClosing(state, emit)
-    const part = state.nextPart++
-    emit({
-      type: 'part.start',
-      candidate: 0,
-      message: 0,
-      part,
-      head: { type: 'text', text: '', signature, at },
-    })
-    emit({ type: 'part.end', candidate: 0, part })
-  } else if (attach === 'next') {
-    loseWaiting(state)
-    state.waiting = { signature, at }
-  } else if (proven !== undefined)
-    emit({
-      type: 'part.delta',
-      candidate: 0,
-      part: proven,
-      delta: { kind: 'signature', ...placed },
-    })
-  else if (attach === 'prev' && state.closing)
-    emit({
-      type: 'part.delta',
-      candidate: 0,
-      part: state.closing.part,
-      delta: { kind: 'signature', signature },
-    })
-  else reportOf(state).add('reasoning.signature-orphaned', at)
-}
-
-/** Notes the signature of a carrier whose part never came, or has a signature of its own. */
-function loseWaiting(state: DecoderState): void {
-  if (state.waiting) reportOf(state).add('reasoning.signature-orphaned', state.waiting.at)
-}
-
 function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { delta } = wire
   const index = indexOf(wire)
   if (!isObject(delta)) throw fault('/delta', 'expected a delta')
-  const open = Object.hasOwn(state.open, index) ? state.open[index] : undefined
+  const open = openAt(state, index)
   if (!open) {
     if (state.phase === 'before') throw fault('/index', 'no such block is open', 'out-of-order')
     reportOf(state).once('stream.stray-delta', '/delta')
@@ -372,7 +263,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
 
 function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const index = indexOf(wire)
-  const open = Object.hasOwn(state.open, index) ? state.open[index] : undefined
+  const open = openAt(state, index)
   if (!open) return
   delete state.open[index]
   flushClosing(state, emit)
@@ -396,25 +287,6 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
   if (type === 'tool_use' || !json) return {}
   const input = parseObject(json)
   return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
-}
-
-/**
- * `isLast`: nothing of the response follows. A call without input is complete, unless it is the
- * last one and a limit ended the response.
- */
-function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
-  if (!state.closing) return
-  const { isEmpty, ...closing } = state.closing
-  state.closing = undefined
-  const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
-  if (isEmpty && !isCut)
-    emit({
-      type: 'part.delta',
-      candidate: 0,
-      part: closing.part,
-      delta: { kind: 'input', text: '{}' },
-    })
-  emit({ type: 'part.end', candidate: 0, ...closing })
 }
 
 function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
@@ -455,7 +327,7 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
   const { delta, usage, input_transformations } = wire
   if (delta !== undefined && delta !== null && !isObject(delta))
     throw fault('/delta', 'expected how the message changes')
-  begin(state, {}, emit)
+  begin(state, emit)
   const { stop_reason, stop_sequence, stop_details } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   flushClosing(state, emit, Object.keys(state.open).length === 0)
@@ -472,30 +344,10 @@ function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
 }
 
 function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
-  begin(state, {}, emit)
+  begin(state, emit)
   for (const index of Object.keys(state.open)) stopBlock(state, { index: Number(index) }, emit)
   flushClosing(state, emit, true)
   updateBy(unknownOf(wire, typeKey), emit)
-  closeMessage(state, emit)
-  state.phase = 'ended'
-  emit({ type: 'end', clean: true })
-}
-
-function closeMessage(state: DecoderState, emit: EmitEvent): void {
-  enter(state, emit)
-  loseWaiting(state)
-  emit({ type: 'message.end', candidate: 0, message: 0 })
-  emit({
-    type: 'finish',
-    candidate: 0,
-    finish: state.finish ?? { reason: 'other', protocol: protocolName },
-  })
-}
-
-function fail(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
-  begin(state, {}, emit)
-  flushClosing(state, emit)
-  state.phase = 'ended'
-  emit({ type: 'error', error: decodeError({ status: 0, headers: {}, body: wire }).value })
-  emit({ type: 'end', clean: false })
+  reader.closeMessage(state, emit)
+  reader.end(state, true, emit)
 }
