@@ -24,13 +24,8 @@ function linesOf(
   { name, comma = '' }: { name?: string; comma?: string } = {},
   into: Line[] = [],
 ): Line[] {
-  const before: Token[] =
-    name === undefined
-      ? []
-      : [
-          ['k', JSON.stringify(name)],
-          ['', ': '],
-        ]
+  const before: Token[] = []
+  if (name !== undefined) before.push(['k', JSON.stringify(name)], ['', ': '])
   const isList = Array.isArray(value)
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : undefined
   if (!entries || entries.length === 0) {
@@ -70,14 +65,28 @@ function lineElement({ deep, tokens }: Line): HTMLElement {
   return element
 }
 
-/** An empty view with a name for screen readers. */
-export function codeView(name: string): CodeView & {
+/** A view that can be filled. */
+export type WritableView = CodeView & {
   json(value: unknown): void
   text(text: string): void
+  /** As JSON, where it is JSON. */
+  jsonOrText(text: string): void
   frames(frames: readonly ShownFrame[]): void
   frame(frame: ShownFrame): void
   clear(): void
-} {
+}
+
+/** The value of a JSON text. Undefined: it is no JSON. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** An empty view with a name for screen readers. */
+export function codeView(name: string): WritableView {
   const element = h('div', {
     className: 'code',
     tabIndex: 0,
@@ -114,16 +123,23 @@ export function codeView(name: string): CodeView & {
     else show(value, block)
     element.append(block)
   }
+  const json = (value: unknown) => {
+    clear()
+    show(value, element)
+  }
+  const text = (shown: string) => {
+    clear()
+    element.append(h('span', { className: 'line', textContent: shown }))
+  }
   return {
     element,
     clear,
-    json(value) {
-      clear()
-      show(value, element)
-    },
-    text(text) {
-      clear()
-      element.append(h('span', { className: 'line', textContent: text }))
+    json,
+    text,
+    jsonOrText(given) {
+      const value = parsed(given)
+      if (value === undefined) text(given)
+      else json(value)
     },
     frame,
     frames(frames) {

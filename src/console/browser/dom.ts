@@ -83,6 +83,36 @@ const optionOf = (option: string | readonly [value: string, text: string]) =>
     ? h('option', { value: option, textContent: option })
     : h('option', { value: option[0], textContent: option[1] })
 
+/** A field for JSON and the like. Ctrl or Cmd with Enter does `act`. */
+export function codeField(act: () => unknown, placeholder = ''): HTMLTextAreaElement {
+  const field = h('textarea', {
+    spellcheck: false,
+    placeholder,
+    attributes: {
+      'aria-keyshortcuts': 'Control+Enter',
+      autocapitalize: 'off',
+      autocomplete: 'off',
+    },
+  })
+  field.addEventListener('keydown', event => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void act()
+  })
+  return field
+}
+
+/** Shows the keys that act in a code field. */
+export const keysHint = () =>
+  h(
+    'span',
+    { className: 'hint' },
+    h('kbd', { textContent: 'Ctrl' }),
+    ' ',
+    h('kbd', { textContent: 'Enter' }),
+  )
+
+/** A text whose lines may break, for cells of tables. */
+export const wrapped = (text: string) => h('span', { className: 'wrap', textContent: text })
+
 export function button(text: string, act: () => unknown, className = ''): HTMLButtonElement {
   const element = h('button', { type: 'button', textContent: text, className })
   element.addEventListener('click', () => void act())
@@ -126,38 +156,30 @@ export function panel(title: string, head: Child[], ...children: Child[]): HTMLE
 /** A cell: a text, a number (right-aligned), or elements. */
 export type Cell = string | number | Node | null | undefined
 
-/** A table whose first column names its rows. `scroll`: its region, for the keyboard. */
+/** A table whose first column names its rows, in a region that the keyboard can scroll. */
 export function table(
   name: string,
   heads: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): HTMLElement {
-  const cell = (value: Cell, index: number) => {
-    const element = h(index === 0 ? 'th' : 'td', {
-      className: typeof value === 'number' ? 'number' : '',
-    })
-    if (index === 0) element.setAttribute('scope', 'row')
-    element.append(typeof value === 'number' ? value.toLocaleString('en') : (value ?? '–'))
-    return element
-  }
+  const headCells = heads.map(head =>
+    h('th', { textContent: head, attributes: { scope: 'col' } }),
+  )
+  const head = h('thead', {}, h('tr', {}, ...headCells))
+  const body = h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(cellOf))))
   return h(
     'div',
     { className: 'scroll', tabIndex: 0, attributes: { role: 'region', 'aria-label': name } },
-    h(
-      'table',
-      {},
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          ...heads.map(head => h('th', { textContent: head, attributes: { scope: 'col' } })),
-        ),
-      ),
-      h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(cell)))),
-    ),
+    h('table', {}, head, body),
   )
+}
+
+function cellOf(value: Cell, index: number): HTMLElement {
+  const isNumber = typeof value === 'number'
+  const element = h(index === 0 ? 'th' : 'td', { className: isNumber ? 'number' : '' })
+  if (index === 0) element.setAttribute('scope', 'row')
+  element.append(isNumber ? value.toLocaleString('en') : (value ?? '–'))
+  return element
 }
 
 /** Words between grave accents are code. */

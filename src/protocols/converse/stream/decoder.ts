@@ -80,9 +80,9 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   {
     // A response does not name its model, but the request does.
     initial: (options: Options = {}) => ({
-      ...beforeBlocks<OpenBlock>(modelOf(options)),
       family: familyOf(modelOf(options), options),
       hasMetadata: false,
+      ...beforeBlocks<OpenBlock>(modelOf(options)),
     }),
 
     step: reader.stepOf(take),
