@@ -85,6 +85,11 @@ export type UpstreamHalf<
    * there are no such options.
    */
   fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
+  /**
+   * Codes of its notes that only say how a field is spelled. Callers of other protocols have not
+   * spelled it.
+   */
+  spellings?: readonly string[]
   /** What a request of another protocol must be like before `encodeRequest` gets it. */
   demands(request: CanonicalRequest, options: CodecOptions & Options): Demands
   /** @throws TranslationError `inexpressible` */

@@ -19,16 +19,23 @@ export function fitRequest(
   const met = to.fitRequest?.(body, options)
   if (!met || met.wire === body) return { body, notes }
   // What the encoder has noted already needs no second note.
-  const more =
-    source.caller === to
-      ? met.notes
-      : met.notes.map(note =>
-          // What is made has its place in the body that is sent.
-          note.kind === 'synthesized' ? note : { ...note, path: pathIn(note.path, to, source) },
-        )
+  const more = source.caller === to ? met.notes : forCaller(met.notes, to, source)
   const known = more.length > 0 ? new Set(notes.map(keyOf)) : undefined
   return { body: met.wire, notes: [...notes, ...more.filter(note => !known?.has(keyOf(note)))] }
 }
+
+/** The notes as they concern a caller of another protocol. */
+const forCaller = (
+  notes: readonly Note[],
+  to: UpstreamHalf,
+  source: { caller: ProtocolFacts; body: unknown },
+): Note[] =>
+  notes
+    .filter(({ code }) => !to.spellings?.includes(code))
+    .map(note =>
+      // What is made has its place in the body that is sent.
+      note.kind === 'synthesized' ? note : { ...note, path: pathIn(note.path, to, source) },
+    )
 
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
 

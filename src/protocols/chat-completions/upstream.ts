@@ -3,7 +3,7 @@ import { facts } from './facts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { demands } from './request/demands.ts'
-import { fitRequest } from './request/fitting.ts'
+import { fitRequest, spellings } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ChatCompletionsWire } from './schema.ts'
@@ -17,6 +17,7 @@ export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatCompletio
   ...facts,
   shortcut,
   fitRequest,
+  spellings,
   demands,
   encodeRequest,
   decodeResponse,

@@ -994,12 +994,6 @@ describe('fields of other protocols', () => {
     )
     expect(notes).toMatchObject([{ path: '/top_k', kind: 'dropped', target: 'chat-completions' }])
   })
-
-  test('writes the older name of the limit on request', () => {
-    expect(field({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' }).wire).toEqual({
-      max_tokens: 5,
-    })
-  })
 })
 
 test('a request for probabilities or with options of a stream has a switch, and empty options say nothing', () => {

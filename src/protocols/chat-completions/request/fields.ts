@@ -26,13 +26,6 @@ const withTopK: { write: Write<number> } = {
 const ofStreams: { write: Write<boolean> } = {
   write: (value, { native, request }) => (native || request.stream?.enabled ? value : undefined),
 }
-const limitIn = (name: string): { write: Write<number> } => ({
-  write: (limit, writing) =>
-    (writing.options.maxTokensField ?? 'max_completion_tokens') === name
-      ? encodeLimit(limit, writing)
-      : undefined,
-})
-
 const row = rowFor<RequestWriting, ChatCompletionsBody>()
 
 /**
@@ -53,8 +46,8 @@ export const fields = fieldTable<RequestWriting>([
   row('presence_penalty', 'sampling.presencePenalty'),
   row('seed', 'sampling.seed'),
   row('logit_bias', 'sampling.logitBias'),
-  row('max_tokens', 'maxOutputTokens', limitIn('max_tokens')),
-  row('max_completion_tokens', 'maxOutputTokens', limitIn('max_completion_tokens')),
+  row('max_tokens', 'maxOutputTokens', { write: false }),
+  row('max_completion_tokens', 'maxOutputTokens', { write: encodeLimit }),
   row('stop', 'stop', {
     read: value => (typeof value === 'string' ? [value] : (value as string[])),
     write: encodeStop,

@@ -23,6 +23,9 @@ export function fitRequest(
   return { wire: body, notes: report.notes }
 }
 
+/** Codes of notes that only say how a field is spelled. */
+export const spellings = ['max-tokens.field', 'sampling.seed-field'] as const
+
 const limitField: Edit = (body, { maxTokensField: field }, report) => {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   if (field === undefined || body[other] === undefined || body[other] === null) return body
