@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 
 /**
- * `npx tsx test/tools/twins.ts` prints what is decided in two places: note codes that are raised
+ * `npx tsx test/tools/twins.ts` prints what is decided in two places: facts that are noted
  * both in `stream/` and outside of it, and functions of the same shape in `converse` and
  * `messages`. The shape of a function is its syntax without names and values.
  */
@@ -16,14 +16,15 @@ const parsed = (file: string) =>
 
 const raising = /^(add|once|onceEach|leave|addMade|rest|use)$/
 
-/** The codes that a file hands to its report. */
+/** The codes that a file hands to its report, with the field that they are about. */
 function codesOf(file: ts.SourceFile): string[] {
   const found: string[] = []
   const visit = (node: ts.Node): void => {
     if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
-      const [code] = node.arguments
+      const [code, , field] = node.arguments
       if (code && ts.isStringLiteral(code) && raising.test(node.expression.name.text))
-        if (/^[a-z-]+\.[a-z-]+$/.test(code.text)) found.push(code.text)
+        if (/^[a-z-]+\.[a-z-]+$/.test(code.text))
+          found.push(field ? `${code.text} ${field.getText(file)}` : code.text)
     }
     ts.forEachChild(node, visit)
   }
@@ -44,7 +45,9 @@ for (const protocol of [
     for (const code of codesOf(parsed(file)))
       (file.includes('/stream/') ? inStreams : outside).add(code)
   const both = [...inStreams].filter(code => outside.has(code)).sort()
-  console.log(`${protocol}: ${both.length} codes in streams and outside: ${both.join(', ')}`)
+  console.log(
+    `${protocol}: ${both.length} facts are noted in streams and outside: ${both.join(', ')}`,
+  )
 }
 
 type Shaped = { name: string; shape: string; lines: number }

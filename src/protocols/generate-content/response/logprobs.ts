@@ -3,8 +3,9 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { leastLogprob } from '../../../kit/response/logprobs.ts'
-import { extOf, ownFields } from '../own.ts'
+import { leastLogprob, noteTokens } from '../../../kit/response/logprobs.ts'
+import type { GenerateContentReport } from '../notes.ts'
+import { extOf, ownFields, protocolName } from '../own.ts'
 import type {
   GenerateContentLogprob,
   GenerateContentLogprobs,
@@ -80,9 +81,15 @@ const encodeToken = ({ token, logprob, ext }: Token): GenerateContentToken => ({
   logProbability: Math.max(logprob, leastLogprob),
 })
 
-/** Does a token have bytes that differ from its text? Only the text can be written here. */
-export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {
+/** What of the tokens of a text is not written: unknown fields, and bytes that its text does not say. */
+export function noteLogprobs(
+  tokens: readonly TokenLogprob[],
+  at: Place | undefined,
+  report: GenerateContentReport,
+): void {
+  noteTokens(tokens, protocolName, report)
   const differs = ({ token, bytes }: Pick<TokenLogprob, 'token' | 'bytes'>) =>
     bytes != null && JSON.stringify(bytes) !== JSON.stringify([...new TextEncoder().encode(token)])
-  return tokens.some(one => differs(one) || one.top?.some(differs))
+  if (tokens.some(one => differs(one) || one.top?.some(differs)))
+    report.add('logprobs.bytes', at, 'logprobs')
 }

@@ -9,7 +9,6 @@ import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { indexOf } from '../../../kit/response/candidates.ts'
-import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { check } from '../../../kit/schema/check.ts'
 import type { Undefinable } from '../../../kit/schema/written.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -47,7 +46,7 @@ import {
   isContent,
   isForeignFailure,
 } from './finish.ts'
-import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
+import { decodeLogprobs, encodeLogprobs, noteLogprobs } from './logprobs.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 
 const known = keysOf<GenerateContentResponse>()(
@@ -433,15 +432,11 @@ function encodeMessage(
   gathered: Gathered | undefined,
 ): GenerateContentWrittenPart[] {
   const { report } = writing
-  const { role, parts, id, status, phase, at, ext } = message
+  const { role, parts, phase, at, ext } = message
   report.unwritten(message, handledOfMessage, at)
   if (phase && !hasWords(parts)) report.rest({ phase }, at)
-  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
-  if (id !== undefined || status !== undefined)
-    report.onceEach('message.envelope', at, {
-      itemId: id,
-      ...(status !== 'completed' && { status }),
-    })
+  noteSpeaker(role, parts, at, report)
+  noteEnvelope(message, report)
   report.ext(ext, at)
   return flatMap(withPhase(message), part => {
     const written = encodePart(part, writing)
@@ -449,6 +444,26 @@ function encodeMessage(
     return written
   })
 }
+
+/** Notes that somebody other than the model speaks. */
+export function noteSpeaker(
+  role: Message['role'],
+  parts: readonly Part[],
+  at: Place | undefined,
+  report: GenerateContentReport,
+): void {
+  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
+}
+
+/** Notes what a message has besides its parts, unless it says what every response does. */
+export const noteEnvelope = (
+  { id, status, at }: { id?: string; status?: Message['status'] | undefined; at?: Place },
+  report: GenerateContentReport,
+): void =>
+  report.onceEach('message.envelope', at, {
+    itemId: id,
+    status: status === 'completed' ? undefined : status,
+  })
 
 /** Context for writing parts of a response. */
 export function responseWriting(
@@ -483,9 +498,7 @@ export function writeLogprobs(
 ): GenerateContentLogprobs | undefined {
   const tokens = flatMap(partLogprobs, ({ logprobs }) => logprobs ?? [])
   if (tokens.length === 0) return isObject(left) ? asRead(left) : undefined
-  noteTokens(tokens, protocolName, report)
-  for (const one of partLogprobs)
-    if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
+  for (const { logprobs = [], at: place } of partLogprobs) noteLogprobs(logprobs, place, report)
   const lost = () =>
     report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
   return asRead(withLeft(left, encodeLogprobs(tokens), lost))

@@ -3,7 +3,6 @@ import type { CanonicalError } from '../../../canonical/error.ts'
 import type { EncoderEvent } from '../../../canonical/event.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
 import { lostPhase, markCarried, withStreamedPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { endedEarly, noteFinish } from '../../../kit/errors/failed-response.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -14,7 +13,13 @@ import { encodeErrorBody, noteError } from '../errors.ts'
 import type { GenerateContentOptions, Options } from '../options.ts'
 import { ownFields, ownObject, protocolName } from '../own.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
-import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
+import {
+  isSameGrounding,
+  joinGrounding,
+  noteEnvelope,
+  noteSpeaker,
+  writeLogprobs,
+} from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type {
   GenerateContentGrounding,
@@ -90,8 +95,7 @@ export const streamEncoder: StreamMachine<
       case 'message.end': {
         const opened = laneOf(state, event.candidate).phases[event.message]
         reportOf(state).rest(lostPhase(opened), opened?.at)
-        if (event.status !== 'completed')
-          reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        noteEnvelope(event, reportOf(state))
         reportOf(state).ext(event.ext, event.at)
         return
       }
@@ -152,11 +156,11 @@ function takePartDelta(state: EncoderState, event: EventOf<'part.delta'>, emit: 
 }
 
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
-  const { type: _, candidate, message, role, origin: __, id, phase, at, ext, ...rest } = event
+  const { type: _, candidate, message, role, origin: __, id: ___, phase, at, ext, ...rest } = event
   const report = reportOf(state)
   report.rest(rest, at)
   report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId: id })
+  noteEnvelope(event, report)
   const lane = laneOf(state, candidate)
   lane.around = { ...lane.around, ...ownFields(ext) }
   if (role !== 'assistant') lane.voices[message] = { role, at }
@@ -167,8 +171,7 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
 function partLane(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
   const lane = laneOf(state, candidate)
   const speaker = lane.voices[message]
-  if (speaker && isOtherSpeaker(speaker.role, [head]))
-    reportOf(state).add('message.role', speaker.at, 'role')
+  if (speaker) noteSpeaker(speaker.role, [head], speaker.at, reportOf(state))
   return lane
 }
 

@@ -4,14 +4,13 @@ import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { Part, ReasoningSegment, TextPart } from '../../../canonical/message.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import { carryReasoning } from '../content/carried-reasoning.ts'
 import { encodeGrounding } from '../content/citations.ts'
 import { encodePart } from '../content/content.ts'
 import { phasePart, sign } from '../content/reasoning.ts'
-import { ownFields, protocolName } from '../own.ts'
-import { encodeLogprobs, hasOwnBytes } from '../response/logprobs.ts'
+import { ownFields } from '../own.ts'
+import { encodeLogprobs, noteLogprobs } from '../response/logprobs.ts'
 import { isCalled, responseWriting, textParts } from '../response/response.ts'
 import type { GenerateContentWrittenPart } from '../schema.ts'
 import {
@@ -262,8 +261,7 @@ function besideText(
   const grounding =
     citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.written) : undefined
   lane.written.bytes += byteLength(text)
-  if (logprobs) noteTokens(logprobs, protocolName, report)
-  if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
+  if (logprobs) noteLogprobs(logprobs, at, report)
   return omitUndefined({
     logprobsResult: logprobs && encodeLogprobs(logprobs),
     groundingMetadata: grounding,

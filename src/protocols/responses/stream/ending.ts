@@ -148,15 +148,7 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
   for (const message of Object.keys(state.messages))
     closeMessageItem(state, Number(message), 'incomplete', emit)
   flushHeld(state, emit)
-  reportOf(state).add('finish.truncated-as-length', '')
-  const response = snapshot(envelopeOf(state), {
-    status: 'incomplete',
-    output: outputOf(state),
-    incomplete: { reason: 'max_output_tokens' },
-    usage: finalUsageOf(state),
-  })
-  write(state, 'response.incomplete', { response }, emit)
-  done(state, emit)
+  terminate(state, emit)
 }
 
 function terminate(state: EncoderState, emit: EmitWire): void {
