@@ -18,8 +18,13 @@ type Ending = {
 export function report({ hooks, log, attempt }: Service, trace: Trace, ending: Ending): void {
   const { candidate, notes, request, requestId, requestedModel, observed } = trace
   const { protocol, failure } = ending
-  const record = recordOf(trace, ending)
-  if (requestedModel !== undefined) observed.end(record)
+  const isKnown = requestedModel !== undefined
+  // A record that nobody gets is not made: it costs as much as a hundredth of a small request.
+  const record =
+    hooks.logger || (isKnown && (hooks.onUsage || observed.isRecording()))
+      ? recordOf(trace, ending)
+      : undefined
+  if (isKnown && record) observed.end(record)
   if (failure && failure.error.status >= 500) {
     const error = discreet(failure.cause) ?? wordsOf(failure)
     log(
@@ -31,13 +36,14 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
   const { method, path } = request
   // Records lack the words of an error that may repeat the request. The log has them, without those
   // of upstreams: a client with a wrong setting is found by nothing else.
-  log(
-    'info',
-    { ...record, method, path, ...(failure && { errorMessage: wordsOf(failure) }) },
-    'exchange',
-  )
-  if (requestedModel === undefined) return
-  if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
+  if (record)
+    log(
+      'info',
+      { ...record, method, path, ...(failure && { errorMessage: wordsOf(failure) }) },
+      'exchange',
+    )
+  if (!isKnown) return
+  if (record && hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
   if (notes.length > 0 && candidate)
     void attempt('onNotes', () =>
       hooks.onNotes?.(

@@ -22,6 +22,8 @@ import { createModelLabels } from './model-labels.ts'
 export type Observed = {
   /** Trace headers for upstream calls. */
   headers(): Headers
+  /** Is there an SDK that the record is for? */
+  isRecording(): boolean
   end(record: UsageRecord): void
 }
 
@@ -113,6 +115,7 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
             propagation.inject(trace.setSpan(context.active(), span), carried)
           return carried
         },
+        isRecording: () => counted !== undefined || span.isRecording(),
         end(record) {
           if (counted) count(counted, record)
           // Without an SDK the attributes are not used.
