@@ -1,5 +1,6 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject, merge } from '../json/json.ts'
+import { omitUndefined } from './omit.ts'
 
 /** Access to the unknown keys that the nodes of one protocol keep in `ext`. */
 export function createOwn(protocol: string) {
@@ -21,7 +22,14 @@ export function createOwn(protocol: string) {
     return isObject(inner) ? inner : undefined
   }
 
-  return { keep, ownOf, ownUnder }
+  /** A wire object: the unknown keys, overridden by the known ones. */
+  function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
+    const fields = ownOf(ext)
+    // Only keys without a value are left out, which are optional ones.
+    return fields ? merge<T>(fields, known) : (omitUndefined(known) as T)
+  }
+
+  return { keep, ownOf, ownUnder, wireOf }
 }
 
 /** The fields with those of an object under a key. Undefined: none. */

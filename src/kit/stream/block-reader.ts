@@ -6,7 +6,7 @@ import type { Finish } from '../../canonical/response.ts'
 import type { EmitEvent, MachineState } from '../../protocol.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../conversation/phases.ts'
 import type { JsonObject } from '../json/json.ts'
-import { type Carried, ordinalOf } from '../signatures/carried.ts'
+import { type Carried, ordinalOf, signedBy } from '../signatures/carried.ts'
 import { isLimit } from '../tools/cut-calls.ts'
 
 /** What is known of a response whose parts come as blocks. `Open`: a block that has not stopped. */
@@ -52,8 +52,8 @@ type BlockWire<State> = {
   at?: Place
   /** Notes a signature that belongs to no part. */
   orphaned(state: State, at: Place): void
-  /** The signature with what a later request needs to know of its model. */
-  signed(state: State, signature: Signature): Signature
+  /** Who makes the signatures of the response. */
+  issuer(state: State): string
 }
 
 type Start = Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
@@ -98,11 +98,14 @@ export function createBlockReader<State extends BlockReading<unknown>>(wire: Blo
       state.waiting = undefined
     }
     loseWaiting(state)
-    if (part.signature) part.signature = wire.signed(state, part.signature)
+    if (part.signature) part.signature = signed(state, part.signature)
     const number = state.nextPart++
     if (part.type === 'reasoning') state.reasoning.push(number)
     return number
   }
+
+  const signed = (state: State, signature: Signature) =>
+    signedBy(state.model, wire.issuer(state), signature)
 
   /** Begins a part with everything that is known of it. */
   function startPart(state: State, part: Part, emit: EmitEvent): number | undefined {
@@ -186,6 +189,7 @@ export function createBlockReader<State extends BlockReading<unknown>>(wire: Blo
   return {
     begin,
     enter,
+    signed,
     startPart,
     wholePart,
     takeCarrier,

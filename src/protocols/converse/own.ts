@@ -10,14 +10,7 @@ export const protocolName = 'converse'
 export const path = '/model/{modelId}/converse'
 
 export { withInner } from '../../kit/fields/own.ts'
-export const { keep, ownOf, ownUnder } = createOwn(protocolName)
-
-/** A wire object: the unknown keys, overridden by the known ones. */
-export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
-  const fields = ownOf(ext)
-  // Only keys without a value are left out, which are optional ones.
-  return fields ? merge<T>(fields, known) : (omitUndefined(known) as T)
-}
+export const { keep, ownOf, ownUnder, wireOf } = createOwn(protocolName)
 
 // A block is an object in an object, `{ image: { format } }`: its node is the inner one.
 

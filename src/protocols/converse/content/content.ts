@@ -8,12 +8,13 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
+import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { ownerOf } from '../../../kit/signatures/carried.ts'
+import { carrier, ownerOf } from '../../../kit/signatures/carried.ts'
 import { LeadingSignatures } from '../../../kit/signatures/leading-signatures.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -28,18 +29,12 @@ import {
 } from '../schema.ts'
 import { markBefore } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import {
-  decodeCitation,
-  decodeEnabled,
-  encodeCited,
-  unknownOfCitation,
-  unknownOfEnabled,
-} from './citations.ts'
+import { decodeCitation, encodeCited, unknownOfCitation } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import {
-  carrier,
   carrierOf,
   decodeReasoningBlock,
+  encodeCarrier,
   encodeReasoning,
   phaseBlock,
 } from './reasoning.ts'
@@ -219,7 +214,7 @@ export function encodeWithCarrier(
 ): ConverseWrittenBlock[] {
   const blocks = encodePart(part, writing, role)
   if (part.type === 'reasoning') return blocks
-  const carried = carrier(part, writing)
+  const carried = carrier(part, writing, encodeCarrier)
   if (!carried) return blocks
   // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []

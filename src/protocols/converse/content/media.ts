@@ -1,4 +1,5 @@
 import type { MediaPart, Message, OpaquePart, Part, Place } from '../../../canonical/message.ts'
+import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
@@ -15,7 +16,6 @@ import type {
   ConverseWrittenSource,
 } from '../schema.ts'
 import { formats } from '../vocabulary.ts'
-import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { documentName } from './document-names.ts'
 import type { Writing } from './writing.ts'
 

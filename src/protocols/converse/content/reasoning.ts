@@ -11,7 +11,7 @@ import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
-import type { Carried } from '../../../kit/signatures/carried.ts'
+import { type Carried, carriedIn } from '../../../kit/signatures/carried.ts'
 import {
   unwrapSignature,
   wrapSignature,
@@ -144,32 +144,11 @@ function fromBase64(data: string): string | undefined {
   }
 }
 
-/** Adds the model to a signature of this protocol; a later request needs it. */
-export function signedBy(
-  model: string | undefined,
-  family: ConverseFamily,
-  signature: Signature,
-): Signature {
-  return model === undefined ||
-    signature.issuer !== issuerOf(family) ||
-    signature.model !== undefined
-    ? signature
-    : { ...signature, model }
-}
-
 /** The signature in a carrier block. Undefined: the block is no carrier. */
-export function carrierOf(block: ConverseBlock): Carried | undefined {
-  if (!isBlockOf(block, 'reasoningContent')) return undefined
-  return carriedIn(block.reasoningContent.redactedContent)
-}
-
-/** The same of a redacted blob. */
-export function carriedIn(data: string | null | undefined): Carried | undefined {
-  const { signature, attach, id, kinds } = (data && unwrapSignature(data)) || {}
-  return signature && attach !== undefined
-    ? { signature, attach, ...omitUndefined({ id, kinds }) }
+export const carrierOf = (block: ConverseBlock): Carried | undefined =>
+  isBlockOf(block, 'reasoningContent')
+    ? carriedIn(block.reasoningContent.redactedContent)
     : undefined
-}
 
 // ---- canonical → wire
 
@@ -318,20 +297,6 @@ export function sealBlob(
 /** Does the client's next request, for a model of this family, show who made the signature? */
 const isBare = ({ issuer }: Signature, id: string | undefined, family: ConverseFamily): boolean =>
   issuer === issuerOf(family) && id === undefined
-
-/**
- * Makes the carrier block for a signature that its part has no place for. Only toward who opens it;
- * toward others it is noted.
- */
-export function carrier(
-  { signature, at }: Part,
-  { report, opens }: Writing,
-): ((attach?: 'next' | 'prev' | 'text') => ConverseWrittenBlock) | undefined {
-  if (!signature) return undefined
-  if (opens) return attach => encodeCarrier({ signature }, attach)
-  report.add('reasoning.foreign-signature', at, 'signature')
-  return undefined
-}
 
 export function encodeCarrier(
   { signature, id, kinds }: PlacedSignature,

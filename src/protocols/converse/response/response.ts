@@ -9,6 +9,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
+import { signedBy } from '../../../kit/signatures/carried.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { startNames } from '../../../kit/text/free-names.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
@@ -17,7 +18,7 @@ import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { match } from '../address.ts'
 import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
-import { signedBy } from '../content/reasoning.ts'
+import { issuerOf } from '../content/reasoning.ts'
 import { idOf, type Reading, type Writing } from '../content/writing.ts'
 import { decodeError, encodeBareError } from '../errors.ts'
 import { familyOf } from '../models.ts'
@@ -57,8 +58,9 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const reading = readingOf(options, report)
   const parts = decodeContent(output.message?.content, '/output/message/content', reading)
   const model = modelOf(options)
+  const issuer = issuerOf(reading.family)
   for (const part of parts)
-    if (part.signature) part.signature = signedBy(model, reading.family, part.signature)
+    if (part.signature) part.signature = signedBy(model, issuer, part.signature)
   const finish = decodeFinish(stopReason, additionalModelResponseFields)
   const last = parts.at(-1)
   // A call that a limit cut off before its arguments came has an empty object as input.

@@ -5,6 +5,7 @@ import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
+import { carriedIn } from '../../../kit/signatures/carried.ts'
 import {
   type BlockReading,
   beforeBlocks,
@@ -15,13 +16,7 @@ import {
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { decodeCitation, unknownOfCitation } from '../content/citations.ts'
 import { decodeBlock } from '../content/content.ts'
-import {
-  carriedIn,
-  decodeReasoning,
-  decodeRedacted,
-  kindOf,
-  signedBy,
-} from '../content/reasoning.ts'
+import { decodeReasoning, decodeRedacted, issuerOf, kindOf } from '../content/reasoning.ts'
 import type { Reading } from '../content/writing.ts'
 import { decodeError } from '../errors.ts'
 import { familyOf } from '../models.ts'
@@ -62,7 +57,7 @@ const reader = createBlockReader<DecoderState>({
   protocol: protocolName,
   at: '/output/message',
   orphaned: (state, at) => reportOf(state).add('reasoning.signature-orphaned', at),
-  signed: (state, signature) => signedBy(state.model, state.family, signature),
+  issuer: ({ family }) => issuerOf(family),
 })
 const { begin, enter, flushClosing, wholePart } = reader
 
@@ -413,8 +408,7 @@ function takeSignature(
 ): void {
   open.signature += signature
   const { signature: placed } = decodeReasoning('', open.signature, state.family)
-  if (placed)
-    addTo(open, { kind: 'signature', signature: signedBy(state.model, state.family, placed) }, emit)
+  if (placed) addTo(open, { kind: 'signature', signature: reader.signed(state, placed) }, emit)
 }
 
 function takeBlob(state: DecoderState, index: string, data: string, emit: EmitEvent): void {
@@ -452,7 +446,7 @@ function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
       (whole.segments.length > 1 ||
         whole.segments[0]?.kind !== kindOf(state.family) ||
         whole.id !== undefined)
-    if (whole?.signature) whole.signature = signedBy(state.model, state.family, whole.signature)
+    if (whole?.signature) whole.signature = reader.signed(state, whole.signature)
     state.closing = omitUndefined({
       part,
       final: isSplit && (text || whole.id !== undefined) ? whole : undefined,

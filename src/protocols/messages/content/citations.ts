@@ -1,7 +1,6 @@
 import type { Citation, TextPart } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { piecesOf } from '../../../kit/response/pieces.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -148,18 +147,3 @@ export function encodeCitation({
     },
   ]
 }
-
-type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
-
-/** May the model cite this? Undefined: the wire does not say. */
-export function decodeEnabled(
-  citations: Enabled | null | undefined,
-): { enabled?: boolean } | undefined {
-  if (!citations) return undefined
-  return typeof citations.enabled === 'boolean' ? { enabled: citations.enabled } : {}
-}
-
-const known = keysOf<{ enabled: boolean }>()('enabled')
-
-export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined =>
-  citations ? unknownOf(citations, known) : undefined

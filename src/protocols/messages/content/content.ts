@@ -10,12 +10,13 @@ import type {
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
+import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { ownerOf } from '../../../kit/signatures/carried.ts'
+import { carrier, ownerOf } from '../../../kit/signatures/carried.ts'
 import { LeadingSignatures } from '../../../kit/signatures/leading-signatures.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -32,20 +33,13 @@ import {
 import { controlBlocks, serverBlocks, serverToolOfName } from '../vocabulary.ts'
 import { keepMarked } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
-import {
-  byOrigin,
-  decodeCitation,
-  decodeEnabled,
-  encodeCitation,
-  encodeCited,
-  unknownOfEnabled,
-} from './citations.ts'
+import { byOrigin, decodeCitation, encodeCitation, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import {
-  carrier,
   carrierOf,
   decodeRedacted,
   decodeThinking,
+  encodeCarrier,
   encodeReasoning,
   phaseBlock,
 } from './reasoning.ts'
@@ -226,7 +220,7 @@ export function encodeWithCarrier(
     for (const block of blocks) writing.carriers?.set(block, part.at)
     return blocks
   }
-  const carried = proxyFieldOf(part, writing) ? undefined : carrier(part, writing)
+  const carried = proxyFieldOf(part, writing) ? undefined : carrier(part, writing, encodeCarrier)
   if (!carried) return blocks
   // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []

@@ -1,4 +1,5 @@
 import type { MediaPart, Message, OpaquePart, Part, Place } from '../../../canonical/message.ts'
+import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
@@ -12,7 +13,6 @@ import type {
   MessagesWrittenBlockOf,
 } from '../schema.ts'
 import { keepMarked } from './cache.ts'
-import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { marked, type Writing } from './writing.ts'
 
 /**

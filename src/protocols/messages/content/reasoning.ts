@@ -1,11 +1,11 @@
 import type { PlacedSignature } from '../../../canonical/event.ts'
-import type { Part, Place, ReasoningPart, Signature, TextPart } from '../../../canonical/message.ts'
+import type { Place, ReasoningPart, Signature, TextPart } from '../../../canonical/message.ts'
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import type { Carried } from '../../../kit/signatures/carried.ts'
+import { type Carried, carriedIn } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import {
   between,
@@ -82,13 +82,6 @@ export function decodeReasoning(thinking: string, signature: string): ReasoningP
   }
 }
 
-/** Adds the model to a signature of this protocol; a later request needs it. */
-export function signedBy(model: string | undefined, signature: Signature): Signature {
-  return model === undefined || signature.issuer !== protocolName || signature.model !== undefined
-    ? signature
-    : { ...signature, model }
-}
-
 /**
  * Makes notes of `input_transformations`: what the provider did to the thinking in the request.
  * `thinking_dropped`: it was left out; any other type: it was accepted although it did not fit the
@@ -114,13 +107,8 @@ export function decodeTransformations(
 }
 
 /** The signature in a carrier block. Undefined: the block is no carrier. */
-export function carrierOf(block: MessagesRawBlock): Carried | undefined {
-  if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
-  const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
-  return signature && attach !== undefined
-    ? { signature, attach, ...omitUndefined({ id, kinds }) }
-    : undefined
-}
+export const carrierOf = (block: MessagesRawBlock): Carried | undefined =>
+  block.type === 'redacted_thinking' ? carriedIn(block['data']) : undefined
 
 // ---- canonical → wire
 
@@ -222,20 +210,6 @@ export function seal(
       ? segments.map(({ kind }) => kind)
       : undefined
   return wrapSignature({ signature, ...omitUndefined({ id, lengths, kinds }) })
-}
-
-/**
- * Makes the carrier block for a signature that its part has no place for. Only toward who opens it;
- * toward others it is noted.
- */
-export function carrier(
-  { signature, at }: Part,
-  { report, opens }: Writing,
-): ((attach?: 'next' | 'prev' | 'text') => Redacted) | undefined {
-  if (!signature) return undefined
-  if (opens) return attach => encodeCarrier({ signature }, attach)
-  report.add('reasoning.foreign-signature', at, 'signature')
-  return undefined
 }
 
 export function encodeCarrier(

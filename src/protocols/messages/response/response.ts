@@ -9,13 +9,14 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
+import { signedBy } from '../../../kit/signatures/carried.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
-import { decodeTransformations, signedBy } from '../content/reasoning.ts'
+import { decodeTransformations } from '../content/reasoning.ts'
 import { type Carriers, idOf, type Writing } from '../content/writing.ts'
 import { decodeError, encodeBareError, encodeErrorBody } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
@@ -61,7 +62,7 @@ export function decodeResponse(
   const parts = decodeContent(body.content, '/content', report)
   const allowed = allowedNames(context)
   for (const part of parts) {
-    if (part.signature) part.signature = signedBy(model, part.signature)
+    if (part.signature) part.signature = signedBy(model, protocolName, part.signature)
     if (allowed && part.type === 'tool-call' && !allowed.includes(part.name))
       report.add('tool-choice.not-allowed', part.at)
   }

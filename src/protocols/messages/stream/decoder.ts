@@ -16,12 +16,7 @@ import {
 } from '../../../kit/stream/block-reader.ts'
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { decodeBlock } from '../content/content.ts'
-import {
-  carrierOf,
-  decodeReasoning,
-  decodeTransformations,
-  signedBy,
-} from '../content/reasoning.ts'
+import { carrierOf, decodeReasoning, decodeTransformations } from '../content/reasoning.ts'
 import { decodeError } from '../errors.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
@@ -50,7 +45,7 @@ export type DecoderState = BlockReading<OpenBlock> & {
 const reader = createBlockReader<DecoderState>({
   protocol: protocolName,
   orphaned: (state, at) => reportOf(state).add('reasoning.signature-orphaned', at),
-  signed: (state, signature) => signedBy(state.model, signature),
+  issuer: () => protocolName,
 })
 const { begin, flushClosing } = reader
 

@@ -5,9 +5,10 @@ import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
+import { signedBy } from '../../../kit/signatures/carried.ts'
 import type { MachineState } from '../../../protocol.ts'
 import { decodeCitation } from '../content/citations.ts'
-import { decodeReasoning, signedBy } from '../content/reasoning.ts'
+import { decodeReasoning } from '../content/reasoning.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { MessagesRawBlock } from '../schema.ts'
@@ -113,7 +114,7 @@ export function readDelta(
       if (type !== 'thinking') return null
       open.signature = value
       const { signature } = decodeReasoning('', value)
-      return signature && { kind: 'signature', signature: signedBy(model, signature) }
+      return signature && { kind: 'signature', signature: signedBy(model, protocolName, signature) }
     }
     case 'citations_delta': {
       const { citation } = delta
