@@ -1,6 +1,7 @@
 import type { ClientConfig } from '../../clients/index.ts'
 import { call, queryOf, root } from './calls.ts'
 import {
+  type Child,
   copyButton,
   empty,
   fault,
@@ -24,15 +25,11 @@ export function clientsTab(): Tab {
 
   async function load() {
     try {
-      configs = (
-        await call<{ clients: ClientConfig[] }>(
-          `console/api/clients${queryOf({ base: root, model: model.value })}`,
-        )
-      ).clients
-      setOptions(
-        client,
-        configs.map(({ client: name, title }) => [name, title] as const),
-      )
+      const query = queryOf({ base: root, model: model.value })
+      const { clients } = await call<{ clients: ClientConfig[] }>(`console/api/clients${query}`)
+      configs = clients
+      const titles = configs.map(({ client: name, title }) => [name, title] as const)
+      setOptions(client, titles)
       show()
     } catch (error) {
       replace(snippets, fault(messageOf(error)))
@@ -41,35 +38,7 @@ export function clientsTab(): Tab {
 
   function show() {
     const config = configs.find(one => one.client === client.value)
-    replace(
-      snippets,
-      config
-        ? empty(
-            `The key is read from the environment variable ${config.keyEnv}. The settings never contain it.`,
-          )
-        : empty('There are no settings.'),
-      config?.snippets.map(({ title, file, text }) =>
-        h(
-          'div',
-          { className: 'snippet' },
-          h(
-            'h3',
-            {},
-            title,
-            file !== undefined && h('code', { textContent: file }),
-            copyButton(() => text),
-          ),
-          h('pre', { tabIndex: 0, textContent: text }),
-        ),
-      ),
-      config &&
-        config.remarks.length > 0 &&
-        h(
-          'ul',
-          { className: 'remarks' },
-          ...config.remarks.map(remark => h('li', { textContent: remark })),
-        ),
-    )
+    replace(snippets, config ? configView(config) : empty('There are no settings.'))
   }
 
   client.addEventListener('change', show)
@@ -91,4 +60,26 @@ export function clientsTab(): Tab {
       return undefined
     },
   }
+}
+
+function configView({ keyEnv, snippets, remarks }: ClientConfig): Child[] {
+  const items = remarks.map(remark => h('li', { textContent: remark }))
+  return [
+    empty(
+      `The key is read from the environment variable ${keyEnv}. The settings never contain it.`,
+    ),
+    snippets.map(snippetView),
+    items.length > 0 && h('ul', { className: 'remarks' }, ...items),
+  ]
+}
+
+function snippetView({ title, file, text }: ClientConfig['snippets'][number]): HTMLElement {
+  const name = file !== undefined && h('code', { textContent: file })
+  const copy = copyButton(() => text)
+  return h(
+    'div',
+    { className: 'snippet' },
+    h('h3', {}, title, name, copy),
+    h('pre', { tabIndex: 0, textContent: text }),
+  )
 }

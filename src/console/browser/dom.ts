@@ -162,9 +162,7 @@ export function table(
   heads: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): HTMLElement {
-  const headCells = heads.map(head =>
-    h('th', { textContent: head, attributes: { scope: 'col' } }),
-  )
+  const headCells = heads.map(head => h('th', { textContent: head, attributes: { scope: 'col' } }))
   const head = h('thead', {}, h('tr', {}, ...headCells))
   const body = h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(cellOf))))
   return h(

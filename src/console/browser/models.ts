@@ -1,6 +1,6 @@
 import type { Check } from '../../verify/check.ts'
 import { call, queryOf } from './calls.ts'
-import { button, chip, empty, fault, h, messageOf, panel, replace, table } from './dom.ts'
+import { button, chip, empty, fault, h, messageOf, panel, replace, table, wrapped } from './dom.ts'
 import { loadModels } from './known-models.ts'
 import type { Session, Tab } from './types.ts'
 
@@ -17,7 +17,6 @@ type State = {
   channels: { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }[]
 }
 
-const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
 const refreshMs = 5000
 
 /**
@@ -27,151 +26,74 @@ const refreshMs = 5000
 export function modelsTab({ role, canManageKeys }: Session): Tab {
   const channels = h('div')
   const models = h('div')
-  const learned = h('div')
   const result = h('div', { attributes: { role: 'status' } })
   const faults = h('div')
   const isOperator = role === 'operator'
 
+  const showFault = (error: unknown) => replace(faults, fault(messageOf(error)))
+  const refused = refusedFields(showFault)
+
   async function loadChannels() {
     const state = await call<State>('console/api/state')
-    replace(
-      channels,
-      table(
-        'Channels',
-        ['Channel', 'Circuit breaker', 'Last error'],
-        state.channels.map(({ name, breaker, lastError }) => [
-          name,
-          chip(
-            { closed: 'well', probing: 'approximated', open: 'dropped' }[breaker],
-            { closed: 'closed: gets requests', probing: 'probing', open: 'open: gets no requests' }[
-              breaker
-            ],
-          ),
-          h('span', { className: 'wrap', textContent: lastError ?? 'none' }),
-        ]),
-      ),
-    )
+    replace(channels, channelTable(state))
   }
 
-  async function loadLearned() {
-    const { learned: all } = await call<{ learned: Learned[] }>('console/api/learned')
+  async function loadOwnModels() {
+    const ids = await loadModels()
     replace(
-      learned,
-      all.length === 0
-        ? empty('No field is left out: no upstream has refused one lately.')
+      models,
+      ids.length === 0
+        ? empty('No model is listed for this key.')
         : table(
-            'Refused fields',
-            ['Channel', 'Upstream model', 'Field', 'Left out of requests with', 'Minutes left', ''],
-            all.map(one => [
-              one.channel,
-              one.model,
-              one.field,
-              h('span', { className: 'wrap', textContent: one.shape.join(', ') }),
-              Math.ceil(one.secondsLeft / 60),
-              forgetButton(one),
-            ]),
+            'Models',
+            ['Id'],
+            ids.map(one => [one]),
           ),
     )
   }
 
-  function forgetButton({ channel, model, field }: Learned): HTMLElement {
-    const query = queryOf({ channel, model, field })
-    const forget = () => call(`console/api/learned${query}`, { method: 'DELETE' }).then(loadLearned)
-    const element = button(
-      'Forget',
-      () => forget().catch((error: unknown) => replace(faults, fault(messageOf(error)))),
-      'small',
+  async function loadAllModels() {
+    // The admin API knows prices.
+    const path = canManageKeys ? 'admin/models' : 'console/api/models'
+    const { models: all } = await call<{ models: Model[] }>(path)
+    replace(
+      models,
+      all.length === 0
+        ? empty('No models are configured: every id goes to all channels.')
+        : modelTable(all, verifyButton),
     )
-    element.setAttribute('aria-label', `Forget ${field} of ${model} at ${channel}`)
-    return element
   }
 
   async function load() {
     try {
-      if (!isOperator) {
-        const ids = await loadModels()
-        replace(
-          models,
-          ids.length === 0
-            ? empty('No model is listed for this key.')
-            : table(
-                'Models',
-                ['Id'],
-                ids.map(id => [id]),
-              ),
-        )
-        return
-      }
+      if (!isOperator) return await loadOwnModels()
       await loadChannels()
-      await loadLearned()
-      // The admin API knows prices.
-      const { models: all } = await call<{ models: Model[] }>(
-        canManageKeys ? 'admin/models' : 'console/api/models',
-      )
-      replace(
-        models,
-        all.length === 0
-          ? empty('No models are configured: every id goes to all channels.')
-          : table(
-              'Models',
-              ['Id', 'Aliases', 'Channel', 'Upstream model', 'Dollars per million tokens', 'Check'],
-              all.flatMap(({ id, aliases, channels: serving }) =>
-                serving.map(channel => [
-                  id,
-                  aliases.join(', ') || null,
-                  channel.name,
-                  channel.model,
-                  channel.price ? `${channel.price.input} in, ${channel.price.output} out` : null,
-                  channel.model.includes('*') ? null : verifyButton(channel),
-                ]),
-              ),
-            ),
-      )
+      await refused.load()
+      await loadAllModels()
     } catch (error) {
-      replace(faults, fault(messageOf(error)))
+      showFault(error)
     }
   }
 
   function verifyButton({ name, model }: Channel): HTMLElement {
-    const element = button(
-      'Verify',
-      async () => {
-        element.disabled = true
-        replace(faults)
-        replace(result, panel(`${name}: ${model}`, [], empty('A few small requests are sent …')))
-        try {
-          const { checks } = await call<{ checks: Check[] }>(
-            `console/api/channels/${encodeURIComponent(name)}/verify`,
-            { body: { model } },
-          )
-          replace(
-            result,
-            panel(
-              `${name}: ${model}`,
-              [],
-              table(
-                `Check of ${name}`,
-                ['Check', 'Scope', 'Result', 'What was found', 'What to do', 'ms'],
-                checks.map(({ name: check, scope, result: outcome, detail, fix, ms }) => [
-                  check,
-                  scope,
-                  chip(tones[outcome], outcome),
-                  h('span', { className: 'wrap', textContent: detail }),
-                  h('span', { className: 'wrap', textContent: fix ?? '' }),
-                  ms,
-                ]),
-              ),
-            ),
-          )
-        } catch (error) {
-          replace(result, fault(messageOf(error)))
-        } finally {
-          element.disabled = false
-        }
-      },
-      'small',
-    )
+    const element = button('Verify', verify, 'small')
     element.setAttribute('aria-label', `Verify ${model} of ${name}`)
+    const title = `${name}: ${model}`
+    const path = `console/api/channels/${encodeURIComponent(name)}/verify`
+
+    async function verify() {
+      element.disabled = true
+      replace(faults)
+      replace(result, panel(title, [], empty('A few small requests are sent …')))
+      try {
+        const { checks } = await call<{ checks: Check[] }>(path, { body: { model } })
+        replace(result, panel(title, [], checkTable(name, checks)))
+      } catch (error) {
+        replace(result, fault(messageOf(error)))
+      } finally {
+        element.disabled = false
+      }
+    }
     return element
   }
 
@@ -184,15 +106,119 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
       faults,
       isOperator && panel('Channels', [], channels),
       panel('Models', [], models),
-      isOperator && panel('Refused fields', [], learned),
+      isOperator && panel('Refused fields', [], refused.element),
       result,
     ),
     show() {
       void load()
       if (!isOperator) return undefined
-      const refresh = () => Promise.all([loadChannels(), loadLearned()])
+      const refresh = () => Promise.all([loadChannels(), refused.load()])
       const timer = setInterval(() => void refresh().catch(() => {}), refreshMs)
       return () => clearInterval(timer)
     },
   }
 }
+
+/** The fields that are left out of requests, each with a button to forget that. */
+function refusedFields(showFault: (error: unknown) => void) {
+  const element = h('div')
+
+  async function load() {
+    const { learned } = await call<{ learned: Learned[] }>('console/api/learned')
+    replace(
+      element,
+      learned.length === 0
+        ? empty('No field is left out: no upstream has refused one lately.')
+        : learnedTable(learned, forgetButton),
+    )
+  }
+
+  function forgetButton({ channel, model, field }: Learned): HTMLElement {
+    const path = `console/api/learned${queryOf({ channel, model, field })}`
+    const forget = () => call(path, { method: 'DELETE' }).then(load).catch(showFault)
+    const element = button('Forget', forget, 'small')
+    element.setAttribute('aria-label', `Forget ${field} of ${model} at ${channel}`)
+    return element
+  }
+
+  return { element, load }
+}
+
+const breakerChips = {
+  closed: () => chip('well', 'closed: gets requests'),
+  probing: () => chip('approximated', 'probing'),
+  open: () => chip('dropped', 'open: gets no requests'),
+}
+
+const channelTable = ({ channels }: State): HTMLElement =>
+  table(
+    'Channels',
+    ['Channel', 'Circuit breaker', 'Last error'],
+    channels.map(({ name, breaker, lastError }) => [
+      name,
+      breakerChips[breaker](),
+      wrapped(lastError ?? 'none'),
+    ]),
+  )
+
+const learnedTable = (
+  all: readonly Learned[],
+  forgetButton: (one: Learned) => HTMLElement,
+): HTMLElement =>
+  table(
+    'Refused fields',
+    ['Channel', 'Upstream model', 'Field', 'Left out of requests with', 'Minutes left', ''],
+    all.map(one => [
+      one.channel,
+      one.model,
+      one.field,
+      wrapped(one.shape.join(', ')),
+      Math.ceil(one.secondsLeft / 60),
+      forgetButton(one),
+    ]),
+  )
+
+/** A row for each channel of a model. */
+function modelTable(
+  all: readonly Model[],
+  verifyButton: (channel: Channel) => HTMLElement,
+): HTMLElement {
+  const rows = all.flatMap(({ id, aliases, channels }) =>
+    channels.map(channel => {
+      const { name, model, price } = channel
+      return [
+        id,
+        aliases.join(', ') || null,
+        name,
+        model,
+        price ? `${price.input} in, ${price.output} out` : null,
+        model.includes('*') ? null : verifyButton(channel),
+      ]
+    }),
+  )
+  const heads = [
+    'Id',
+    'Aliases',
+    'Channel',
+    'Upstream model',
+    'Dollars per million tokens',
+    'Check',
+  ]
+  return table('Models', heads, rows)
+}
+
+const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
+
+const checkTable = (channel: string, checks: readonly Check[]): HTMLElement =>
+  table(
+    `Check of ${channel}`,
+    ['Check', 'Scope', 'Result', 'What was found', 'What to do', 'ms'],
+    checks.map(({ name, scope, result, detail, fix, ms }) => [
+      name,
+      scope,
+      chip(tones[result], result),
+      wrapped(detail),
+      wrapped(fix ?? ''),
+      ms,
+    ]),
+  )

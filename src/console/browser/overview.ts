@@ -35,22 +35,11 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
   const by = menu([
     ['', 'All together'],
     ['model', 'By model'],
-    ...(role === 'operator'
-      ? ([
-          ['channel', 'By channel'],
-          ['key', 'By key'],
-        ] as const)
-      : []),
+    ...(role === 'operator' ? operatorSplits : []),
   ])
   const totals = h('div', { className: 'totals' })
   const faults = h('div')
-  const plots = {
-    requests: createPlot({ title: 'Requests', format: compact }),
-    errors: createPlot({ title: 'Errors', format: compact }),
-    tokens: createPlot({ title: 'Tokens', format: compact }),
-    cost: createPlot({ title: 'Cost', format: dollars }),
-    latency: createPlot({ title: 'Latency', format: milliseconds }),
-  }
+  const plots = usagePlots()
 
   async function load() {
     const to = Date.now()
@@ -60,113 +49,12 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
         role === 'operator' ? call<{ inProgress: number }>('console/api/state') : undefined
       const usage = await call<Usage>(`console/api/usage${queryOf({ from, to, by: by.value })}`)
       replace(faults)
-      show(usage, { from, to }, (await state)?.inProgress)
+      const inProgress = (await state)?.inProgress
+      plots.show(usage, { from, to, isSplit: by.value !== '' })
+      replace(totals, totalsOf(usage.sums, inProgress).map(totalView))
     } catch (error) {
       replace(faults, fault(messageOf(error)))
     }
-  }
-
-  function show(
-    { bucketMs, sums }: Usage,
-    { from, to }: { from: number; to: number },
-    inProgress: number | undefined,
-  ) {
-    const times: number[] = []
-    for (let time = from - (from % bucketMs); time < to; time += bucketMs) times.push(time)
-    const names = namesIn(sums)
-    const series = (value: (sum: Sum) => number, isMean = false): Series[] =>
-      names.map(({ name, shown }) => ({
-        name: shown,
-        values: valuesOf(times, sums.filter(name), value, isMean),
-      }))
-    const named =
-      by.value === ''
-        ? (shown: string, lines: Series[]) => lines.map(line => ({ ...line, name: shown }))
-        : (_: string, lines: Series[]) => lines
-    const isPlain = by.value === ''
-    plots.requests.show(
-      times,
-      named(
-        'requests',
-        series(sum => sum.requests),
-      ),
-    )
-    plots.errors.show(
-      times,
-      named(
-        'failed requests',
-        series(sum => sum.failures),
-      ),
-    )
-    plots.tokens.show(
-      times,
-      isPlain
-        ? [
-            ...named(
-              'input',
-              series(sum => sum.input),
-            ),
-            ...named(
-              'output',
-              series(sum => sum.output),
-            ),
-          ]
-        : series(sum => sum.input + sum.output),
-    )
-    plots.cost.show(
-      times,
-      named(
-        'US dollars',
-        series(sum => sum.cost ?? 0),
-      ),
-    )
-    plots.latency.show(times, [
-      ...named(
-        'whole response, mean',
-        series(sum => sum.totalMs / Math.max(1, sum.requests), true),
-      ),
-      ...(isPlain
-        ? named(
-            'first byte, mean',
-            series(sum => sum.firstByteMs / Math.max(1, sum.firstBytes), true),
-          )
-        : []),
-    ])
-    showTotals(sums, inProgress)
-  }
-
-  function showTotals(sums: readonly Sum[], inProgress: number | undefined) {
-    const all = (value: (sum: Sum) => number) => sums.reduce((total, sum) => total + value(sum), 0)
-    const requests = all(sum => sum.requests)
-    const failures = all(sum => sum.failures)
-    const unpriced = all(sum => sum.unpriced)
-    const isPriced = sums.some(({ cost }) => cost !== undefined)
-    const rows: (readonly [text: string, value: string])[] = [
-      ['requests', compact(requests)],
-      [
-        requests > 0 ? `failed (${((100 * failures) / requests).toFixed(1)} %)` : 'failed',
-        compact(failures),
-      ],
-      ['tokens in', compact(all(sum => sum.input))],
-      ['tokens out', compact(all(sum => sum.output))],
-      [
-        unpriced > 0 ? `cost, without ${compact(unpriced)} requests of unknown price` : 'cost',
-        isPriced ? dollars(all(sum => sum.cost ?? 0)) : '–',
-      ],
-      ['mean time', requests > 0 ? milliseconds(all(sum => sum.totalMs) / requests) : '–'],
-      ...(inProgress === undefined ? [] : ([['in progress', compact(inProgress)]] as const)),
-    ]
-    replace(
-      totals,
-      rows.map(([text, value]) =>
-        h(
-          'div',
-          { className: 'total' },
-          h('b', { textContent: value }),
-          h('span', { textContent: text }),
-        ),
-      ),
-    )
   }
 
   for (const select of [range, by]) select.addEventListener('change', load)
@@ -185,7 +73,7 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
         }),
       faults,
       totals,
-      h('div', { className: 'plots' }, ...Object.values(plots).map(({ element }) => element)),
+      plots.element,
     ),
     show() {
       void load()
@@ -195,6 +83,94 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
   }
 }
 
+const operatorSplits = [
+  ['channel', 'By channel'],
+  ['key', 'By key'],
+] as const
+
+function usagePlots() {
+  const requests = createPlot({ title: 'Requests', format: compact })
+  const errors = createPlot({ title: 'Errors', format: compact })
+  const tokens = createPlot({ title: 'Tokens', format: compact })
+  const cost = createPlot({ title: 'Cost', format: dollars })
+  const latency = createPlot({ title: 'Latency', format: milliseconds })
+  const all = [requests, errors, tokens, cost, latency]
+
+  /** `isSplit`: a line for each name, which is what the line is called then. */
+  function show(
+    { bucketMs, sums }: Usage,
+    { from, to, isSplit }: { from: number; to: number; isSplit: boolean },
+  ) {
+    const times: number[] = []
+    for (let time = from - (from % bucketMs); time < to; time += bucketMs) times.push(time)
+    const names = namesIn(sums)
+    const lines = (shown: string, value: (sum: Sum) => number, isMean = false): Series[] =>
+      names.map(({ name, shown: own }) => ({
+        name: isSplit ? own : shown,
+        values: valuesOf(times, sums.filter(name), value, isMean),
+      }))
+    const mean = (shown: string, value: (sum: Sum) => number) => lines(shown, value, true)
+
+    requests.show(
+      times,
+      lines('requests', sum => sum.requests),
+    )
+    errors.show(
+      times,
+      lines('failed requests', sum => sum.failures),
+    )
+    cost.show(
+      times,
+      lines('US dollars', sum => sum.cost ?? 0),
+    )
+    const whole = mean('whole response, mean', sum => sum.totalMs / Math.max(1, sum.requests))
+    if (isSplit) {
+      tokens.show(
+        times,
+        lines('', sum => sum.input + sum.output),
+      )
+      latency.show(times, whole)
+      return
+    }
+    const input = lines('input', sum => sum.input)
+    const output = lines('output', sum => sum.output)
+    tokens.show(times, [...input, ...output])
+    const first = mean('first byte, mean', sum => sum.firstByteMs / Math.max(1, sum.firstBytes))
+    latency.show(times, [...whole, ...first])
+  }
+
+  return {
+    element: h('div', { className: 'plots' }, ...all.map(({ element }) => element)),
+    show,
+  }
+}
+
+type Total = readonly [text: string, value: string]
+
+/** `inProgress`: at this moment; only the operator sees it. */
+function totalsOf(sums: readonly Sum[], inProgress: number | undefined): Total[] {
+  const all = (value: (sum: Sum) => number) => sums.reduce((total, sum) => total + value(sum), 0)
+  const requests = all(sum => sum.requests)
+  const failures = all(sum => sum.failures)
+  const unpriced = all(sum => sum.unpriced)
+  const isPriced = sums.some(({ cost }) => cost !== undefined)
+  const percent = requests > 0 ? ` (${((100 * failures) / requests).toFixed(1)} %)` : ''
+  const without = unpriced > 0 ? `, without ${compact(unpriced)} requests of unknown price` : ''
+  const totals: Total[] = [
+    ['requests', compact(requests)],
+    [`failed${percent}`, compact(failures)],
+    ['tokens in', compact(all(sum => sum.input))],
+    ['tokens out', compact(all(sum => sum.output))],
+    [`cost${without}`, isPriced ? dollars(all(sum => sum.cost ?? 0)) : '–'],
+    ['mean time', requests > 0 ? milliseconds(all(sum => sum.totalMs) / requests) : '–'],
+  ]
+  if (inProgress !== undefined) totals.push(['in progress', compact(inProgress)])
+  return totals
+}
+
+const totalView = ([text, value]: Total) =>
+  h('div', { className: 'total' }, h('b', { textContent: value }), h('span', { textContent: text }))
+
 /** The names with most requests, and one for all others. */
 function namesIn(sums: readonly Sum[]): { shown: string; name(sum: Sum): boolean }[] {
   const requests = new Map<string, number>()
@@ -202,16 +178,16 @@ function namesIn(sums: readonly Sum[]): { shown: string; name(sum: Sum): boolean
   const sorted = [...requests].sort(([, one], [, other]) => other - one).map(([name]) => name)
   if (sorted.length === 0) return [{ shown: 'none', name: () => true }]
   const first = sorted.slice(0, mostNames)
-  const own = first.map(wanted => ({
+  const lines = first.map(wanted => ({
     shown: wanted || '(none)',
     name: (sum: Sum) => sum.name === wanted,
   }))
-  return sorted.length > mostNames
-    ? [
-        ...own,
-        { shown: `${sorted.length - mostNames} others`, name: sum => !first.includes(sum.name) },
-      ]
-    : own
+  if (sorted.length > mostNames)
+    lines.push({
+      shown: `${sorted.length - mostNames} others`,
+      name: sum => !first.includes(sum.name),
+    })
+  return lines
 }
 
 /** A bucket without requests is 0, and has no mean. */
