@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { Part, Place } from '../../../canonical/message.ts'
+import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
@@ -66,8 +66,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const body = check(protocolName, ChatCompletionsResponse, wire)
   const { usage } = body
   const choices = body.choices ?? []
-  const counted = decodeUsage(findUsage(body))
-  if (counted?.repaired) report.add('usage.repaired', '/usage')
+  const counted = decodeUsage(findUsage(body), report)
   const taken = new Set<number>()
   const known = omitNullish({
     id: body.id || null,
@@ -86,7 +85,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     ),
     ...known,
   }
-  if (counted) value.usage = counted.usage
+  if (counted) value.usage = counted
   const unknown = unknownOf(body, knownOfResponse)
   keep(value, counted || isEmptyValue(usage) ? unknown : { ...unknown, usage })
   const error = failureIn(choices, wire)
@@ -100,7 +99,7 @@ export function outcome(wire: unknown): Outcome {
   if (!isObject(wire)) return {}
   const { choices } = wire
   return omitUndefined({
-    usage: decodeUsage(findUsage(wire))?.usage,
+    usage: decodeUsage(findUsage(wire)),
     error: failureIn(Array.isArray(choices) ? choices : [], wire),
   })
 }
@@ -218,10 +217,8 @@ export function encodeResponse(
   const choices = candidates.map((candidate, i) =>
     encodeCandidate(markCut(candidate), below('/choices', i), writing),
   )
-  if (choices.length === 0) {
-    if (!promptBlocked) throw truncated('')
-    choices.push(encodeBlocked(promptBlocked, report))
-  } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
+  if (choices.length === 0 && !promptBlocked) throw truncated('')
+  choices.push(...encodeBlocked(promptBlocked, choices.length > 0, report))
 
   // Empty fields say the same as none.
   const head = native
@@ -302,6 +299,15 @@ const handledOfCandidate = keysOf<Candidate>()(
   'ext',
 )
 
+/** Makes notes for what this wire cannot say of a message. In streams, its fields come one by one. */
+export function noteMessage(
+  { role = 'assistant', parts = [], id, status, at }: Partial<Message>,
+  report: ChatCompletionsReport,
+): void {
+  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
+  report.onceEach('message.ids', at, { itemId: id, ...(status !== 'completed' && { status }) })
+}
+
 function encodeCandidate(
   candidate: Candidate,
   at: Place,
@@ -312,10 +318,7 @@ function encodeCandidate(
   report.unwritten(candidate, handledOfCandidate, place)
   report.ext(ext, place)
   const [first] = messages
-  for (const { role, parts: messageParts, id, status, at: spot } of messages) {
-    if (isOtherSpeaker(role, messageParts)) report.add('message.role', spot, 'role')
-    report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
-  }
+  for (const one of messages) noteMessage(one, report)
   const parts = flatMap(messages, withPhase)
   if (messages.length > 1) for (const message of messages) report.ext(message.ext, message.at)
   const message = encodeAssistant(
@@ -346,7 +349,9 @@ function encodeCandidate(
     options,
     hasCalls: parts.some(({ type }) => type === 'tool-call'),
   })
-  refuse(finish, { message, parts, report })
+  const isShown = (part: Part) =>
+    part.type === 'refusal' || (part.type === 'text' && part.text !== '')
+  Object.assign(message, refusalOf(finish, parts.some(isShown), report))
   const { message: beside, ...fields } = ownOf(ext) ?? {}
   const shown: ChatCompletionsWrittenChoice = {
     index,
@@ -394,7 +399,7 @@ export function noteFinish(
   if (written && (!written.exact || finish.approximate))
     report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
-  // The message of a refusal is written as `refusal`, see `refuse`.
+  // The message of a refusal is written as `refusal`, see `refusalOf`.
   if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal')
     report.add('finish.details', at, 'finish.message')
   if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
@@ -406,45 +411,26 @@ export function noteFinish(
  * A refusal without text gets a default one: clients show `refusal`, and without it the response
  * would look empty.
  */
-function refuse(
+export function refusalOf(
   finish: Finish | undefined,
-  {
-    message,
-    parts,
-    report,
-  }: {
-    message: ChatCompletionsWrittenAssistant
-    parts: readonly Part[]
-    report: ChatCompletionsReport
-  },
-): void {
-  if (
-    finish?.reason !== 'refusal' ||
-    parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))
-  )
-    return
-  if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
-  message.refusal = finish.message ?? refusalText
-}
-
-export const refusalText = 'The request was refused.'
-
-export function blockedText({
-  reason,
-  message,
-}: NonNullable<CanonicalResponse['promptBlocked']>): string {
-  return message ?? `Prompt blocked: ${reason}`
-}
-
-function encodeBlocked(
-  blocked: NonNullable<CanonicalResponse['promptBlocked']>,
+  isShown: boolean,
   report: ChatCompletionsReport,
-): ChatCompletionsWrittenChoice {
+): { refusal: string } | undefined {
+  if (finish?.reason !== 'refusal' || isShown) return undefined
+  if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
+  return { refusal: finish.message ?? 'The request was refused.' }
+}
+
+/** The choice that says that the prompt was blocked, unless there is another one. */
+export function encodeBlocked(
+  blocked: CanonicalResponse['promptBlocked'],
+  hasChoices: boolean,
+  report: ChatCompletionsReport,
+) {
+  if (!blocked) return []
   report.add('prompt.blocked', '', 'promptBlocked')
-  return {
-    index: 0,
-    message: { role: 'assistant', content: null, refusal: blockedText(blocked) },
-    logprobs: null,
-    finish_reason: 'content_filter',
-  }
+  if (hasChoices) return []
+  const refusal = blocked.message ?? `Prompt blocked: ${blocked.reason}`
+  const message = { role: 'assistant' as const, content: null, refusal }
+  return [{ index: 0, message, logprobs: null, finish_reason: 'content_filter' }]
 }

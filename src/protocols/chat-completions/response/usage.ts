@@ -7,18 +7,13 @@ import { keep, wireOf } from '../own.ts'
 import type { ChatCompletionsWrittenUsage } from '../schema.ts'
 
 /**
- * `repaired`: counts were text, fractions or invalid, or they did not add up and the total was
- * trusted.
- */
-export type DecodedUsage = { usage: Usage; repaired: boolean }
-
-/**
  * `usage` of a response or a chunk; undefined when there is none. On this wire the counts of input
  * and output include their details. Servers differ in where they put cached tokens, and some leave
  * audio out of `prompt_tokens` or reasoning out of `completion_tokens`: then the total exceeds the
- * sum.
+ * sum. Makes a note if counts were text, fractions or invalid, or if they did not add up and the
+ * total was trusted.
  */
-export function decodeUsage(raw: unknown): DecodedUsage | undefined {
+export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage | undefined {
   if (!isObject(raw)) return undefined
   const counter: Counter = { repaired: false }
   const count = (value: unknown) => countIn(counter, value)
@@ -112,7 +107,8 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
       isObject(completion_tokens_details) ? outputRest : completion_tokens_details,
     ),
   }
-  return { usage: keep(usage, omitUndefinedOrNone(fields)), repaired: counter.repaired }
+  if (counter.repaired) report?.once('usage.repaired', '/usage')
+  return keep(usage, omitUndefinedOrNone(fields))
 }
 
 /** `repaired`: a count was text, a fraction or invalid. */

@@ -230,11 +230,10 @@ function start(state: DecoderState, emit: EmitEvent): void {
 }
 
 function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
-  const counted = decodeUsage(raw)
-  if (!counted) return
+  const usage = raw ? decodeUsage(raw, reportOf(state)) : undefined
+  if (!usage) return
   start(state, emit)
-  if (counted.repaired) reportOf(state).once('usage.repaired', '/usage')
-  emit({ type: 'usage', usage: counted.usage })
+  emit({ type: 'usage', usage })
 }
 
 function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {

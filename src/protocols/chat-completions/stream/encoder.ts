@@ -6,7 +6,7 @@ import type {
   MessageStart,
 } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
-import { type Finish, mergeUsage } from '../../../canonical/response.ts'
+import { mergeUsage } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
@@ -22,11 +22,12 @@ import { createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { ownOf, protocolName, withUnknown } from '../own.ts'
 import {
-  blockedText,
+  encodeBlocked,
   encodeHead,
   failedBy,
   noteFinish,
-  refusalText,
+  noteMessage,
+  refusalOf,
   tierOf,
 } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
@@ -132,8 +133,7 @@ export const streamEncoder: StreamMachine<
             ...state.head,
             service_tier: tierOf(event.serviceTier, state.native, reportOf(state)),
           }
-        if (event.completedAt !== undefined)
-          reportOf(state).add('field.unsupported', '', 'completedAt')
+        reportOf(state).rest({ completedAt: event.completedAt }, '')
         takeFields(state, event.ext)
         return
       case 'message.start':
@@ -219,14 +219,14 @@ function startMessage(
   const choice = choiceOf(state, candidate)
   choice.name ??= name
   choice.roles[message] = omitUndefined({ role, at })
-  if (id !== undefined) reportOf(state).once('message.ids', at, 'itemId')
+  noteMessage(omitUndefined({ id, at }), reportOf(state))
   if (phase) choice.phases.set(message, { phase, at })
   reportOf(state).ext(ext, at)
   choice.unknown = { ...choice.unknown, ...ownOf(ext) }
 }
 
 function endMessage(state: EncoderState, { status, at, ext }: MessageEnd): void {
-  if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
+  noteMessage(omitUndefined({ status, at }), reportOf(state))
   reportOf(state).ext(ext, at)
 }
 
@@ -247,25 +247,11 @@ function finishChoice(
   noteFinish(finish, written, { at, report })
   report.ext(ext, at)
   if (logprobs) writeLogprobs(state, choice, { key: 'text', logprobs, emit })
-  refuse(state, choice, { finish, emit })
+  const refusal = refusalOf(finish, choice.shown, report)
+  if (refusal) writeDelta(state, choice, { delta: refusal, emit })
   const { message, ...fields } = ownOf(ext) ?? {}
   if (isObject(message)) choice.unknown = { ...choice.unknown, ...message }
   conclude(state, choice, { word: written.word, fields, at, emit })
-}
-
-/**
- * A refusal without text gets a default one, because an empty response would look like a fault of
- * the client.
- */
-function refuse(
-  state: EncoderState,
-  choice: Choice,
-  { finish, emit }: { finish: Finish; emit: EmitWire },
-): void {
-  if (finish.reason !== 'refusal' || choice.shown) return
-  if (finish.message === undefined)
-    reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
-  writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
 type Conclusion = { word: string; fields?: JsonObject; at?: Place | undefined; emit: EmitWire }
@@ -350,18 +336,17 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
 function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const { choices, blocked, settings } = state
   const all = [...choices.values()]
-  const refused = clean && all.length === 0 ? blocked : undefined
   const whole =
-    refused !== undefined || (all.length > 0 && (clean || settings.truncated === 'length'))
+    all.length > 0 ? clean || settings.truncated === 'length' : clean && blocked !== undefined
   if (!whole) {
     fail(state, endedEarly, emit)
     return
   }
-  if (blocked) reportOf(state).add('prompt.blocked', '', 'promptBlocked')
-  if (refused) {
-    const choice = choiceOf(state, 0)
-    writeDelta(state, choice, { delta: { refusal: blockedText(refused) }, emit })
-    conclude(state, choice, { word: 'content_filter', emit })
+  const refused = encodeBlocked(blocked, all.length > 0, reportOf(state))
+  for (const { index, message, finish_reason: word } of refused) {
+    const choice = choiceOf(state, index)
+    writeDelta(state, choice, { delta: { refusal: message.refusal }, emit })
+    conclude(state, choice, { word, emit })
   }
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'

@@ -2,7 +2,6 @@ import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, EncodedPartEnd, PartDelta, PartStart } from '../../../canonical/event.ts'
 import { deltasOf } from '../../../canonical/explode.ts'
 import type { Part, TokenLogprob } from '../../../canonical/message.ts'
-import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
@@ -12,6 +11,7 @@ import { encodeImage } from '../content/images.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { ownOf, protocolName } from '../own.ts'
 import { encodeLogprobs } from '../response/logprobs.ts'
+import { noteMessage } from '../response/response.ts'
 import type { ChatCompletionsDelta } from '../schema.ts'
 import { addCallSignature, addInput, closeCall, openCall } from './call-writer.ts'
 import {
@@ -43,8 +43,7 @@ export function startPart(
   emit: EmitWire,
 ): void {
   const choice = choiceOf(state, candidate)
-  const { role = 'assistant', at } = choice.roles[message] ?? {}
-  if (isOtherSpeaker(role, [head])) reportOf(state).add('message.role', at, 'role')
+  noteMessage({ ...choice.roles[message], parts: [head] }, reportOf(state))
   if (head.type === 'media' && head.kind === 'image') {
     const images = encodeImage(head, {
       report: reportOf(state),
