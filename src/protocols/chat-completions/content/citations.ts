@@ -78,7 +78,7 @@ export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[]
 
 /** `annotations`: offsets count in the joined text, in code points. */
 export function encodeCitations(
-  texts: readonly TextPart[],
+  texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[],
   report: ChatCompletionsReport,
 ): ChatCompletionsAnnotation[] {
   const annotations: ChatCompletionsAnnotation[] = []
@@ -101,7 +101,7 @@ export function encodeCitations(
  * `part`: where the part with the citation begins and ends in the response. Undefined: no
  * annotation type fits the citation.
  */
-export function encodeCitation(
+function encodeCitation(
   citation: Citation,
   part: { start: number; end: number },
   wholePart: () => void,

@@ -44,8 +44,6 @@ export type TextOut = {
   kind: 'text'
   at?: Place
   text: string
-  start: number
-  end: number | undefined
   citations: Extract<Delta, { kind: 'citation' }>['citation'][]
   /** The index of its message, and the phase of that message. */
   message: number
@@ -77,15 +75,11 @@ export type Choice = {
   nextCall: number
   /** The call that is written to. */
   open: CallOut | undefined
-  /** The text that is written to. */
-  text: TextOut | undefined
   name: string | undefined
   /** Unknown keys of its messages, for the last delta. */
   unknown: JsonObject
   /** By message index: its role and path. */
   roles: Record<number, { role?: Role; at?: Place }>
-  /** Length of the content so far, in code points. */
-  length: number
   /** Text or a refusal has been written. */
   shown: boolean
   /** The last delta was reasoning. */
@@ -140,11 +134,9 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       since: [],
       nextCall: 0,
       open: undefined,
-      text: undefined,
       name: undefined,
       unknown: {},
       roles: {},
-      length: 0,
       shown: false,
       reasoned: false,
       phases: new Map(),

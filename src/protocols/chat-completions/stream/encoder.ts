@@ -11,12 +11,11 @@ import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
-import { lengthOf } from '../../../kit/text/text.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
-import { encodeCitation, noteLostBoundaries } from '../content/citations.ts'
+import { encodeCitations, noteLostBoundaries } from '../content/citations.ts'
 import { encodeBareError } from '../errors.ts'
 import { createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
@@ -32,7 +31,6 @@ import {
 } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type {
-  ChatCompletionsAnnotation,
   ChatCompletionsChunkChoice,
   ChatCompletionsDelta,
   ChatCompletionsHead,
@@ -268,14 +266,17 @@ function conclude(
   if (choice.finished) return
   choice.finished = true
   closeCall(state, choice, emit)
-  const found = encodeAnnotations(state, choice)
+  const report = reportOf(state)
+  const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
+  noteLostBoundaries(texts, report)
+  const found = encodeCitations(texts, report)
   const known: ChatCompletionsDelta = {
     ...(found.length > 0 && { annotations: found }),
     ...encodeReasoning(state, choice),
   }
   const { annotations, ...rest } = unknownBeside(choice.unknown, known, {
     at: `${pointerOf(at ?? '')}/message`,
-    report: reportOf(state),
+    report,
   })
   // Those of a text are in `found`.
   const unknown = annotations === undefined || has(choice, 'text') ? rest : { ...rest, annotations }
@@ -304,22 +305,6 @@ function conclude(
     }),
     emit,
   )
-}
-
-function encodeAnnotations(state: EncoderState, choice: Choice): ChatCompletionsAnnotation[] {
-  const report = reportOf(state)
-  const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
-  noteLostBoundaries(texts, report)
-  return texts.flatMap(out => {
-    const { at, start, text, end = start + lengthOf(text) } = out
-    return out.citations.flatMap(citation => {
-      const annotation = encodeCitation(citation, { start, end }, () =>
-        report.add('citation.whole-part', at, 'citations'),
-      )
-      if (!annotation) report.add('citation.unsupported', at, 'citations')
-      return annotation ? [annotation] : []
-    })
-  })
 }
 
 function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {

@@ -4,7 +4,6 @@ import { deltasOf } from '../../../canonical/explode.ts'
 import type { Part, TokenLogprob } from '../../../canonical/message.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
-import { lengthOf } from '../../../kit/text/text.ts'
 import { encodeAudioOutput, isAudible } from '../content/audio.ts'
 import { textField } from '../content/carriers.ts'
 import { encodeImage } from '../content/images.ts'
@@ -54,8 +53,6 @@ export function startPart(
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return
   }
-  // Only where the source was cut off is another text open.
-  if (head.type === 'text') closeText(choice)
   const out = outOf(state, choice, { head, message })
   choice.parts.set(part, out)
   choice.kinds.add(out.kind)
@@ -64,7 +61,6 @@ export function startPart(
     choice.since = []
     openCall(state, choice, { call: out, emit })
   } else if (out.kind !== 'audio') choice.since.push(out)
-  if (out.kind === 'text') choice.text = out
   // Content that the head already holds is written as its first deltas.
   for (const delta of deltasOf(head))
     addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
@@ -84,8 +80,6 @@ function outOf(
       return {
         kind: 'text',
         text: '',
-        start: choice.length,
-        end: undefined,
         citations: [],
         message,
         phase: choice.phases.get(message)?.phase ?? (head.type === 'text' ? head.phase : undefined),
@@ -152,19 +146,9 @@ export function endPart(
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
-  if (out.kind === 'text') closeText(choice)
   if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0)
     writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
-}
-
-/** The length of all texts is known only where one ends. */
-function closeText(choice: Choice): void {
-  const { text } = choice
-  if (!text) return
-  choice.text = undefined
-  choice.length += lengthOf(text.text)
-  text.end = choice.length
 }
 
 /** Writes one delta of a part. */
