@@ -1,4 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
+import type { Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base = alphabet.length
@@ -74,6 +75,23 @@ export function hashHex(text: string, length: number): string {
  */
 export function mapCallId(id: string, valid: RegExp): string {
   return valid.test(id) ? id : `call_${hashId(id)}`
+}
+
+/** The id of a call, or of the call that a result belongs to, unchanged. */
+export const idOf = (part: ToolCallPart | ToolResultPart): string =>
+  part.type === 'tool-call' ? part.id : part.callId
+
+/** The same id as a response has it; another one is noted. */
+export function responseCallId(
+  part: ToolCallPart | ToolResultPart,
+  valid: RegExp,
+  report: { add(code: 'tool-call.id', at: Place | undefined, field: 'id' | 'callId'): void },
+): string {
+  const id = idOf(part)
+  const fitting = mapCallId(id, valid)
+  if (fitting !== id)
+    report.add('tool-call.id', part.at, part.type === 'tool-call' ? 'id' : 'callId')
+  return fitting
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Delta, PlacedSignature } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
 import type { Citation, ExtMap, Part, Place, Signature, TextPart } from '../../canonical/message.ts'
+import { mapCallId } from '../conversation/ids.ts'
 import { omitUndefined } from '../fields/omit.ts'
 import { parseObject, startJson } from '../json/json.ts'
 import type { Report } from '../notes/report.ts'
@@ -91,7 +92,8 @@ export type BlockWire<State extends BlockState, Emit, Written, WireDelta> = {
   redacted(state: State, signature: Signature, block: Block): Written
   carrier(placed: PlacedSignature, attach?: string): Written
   phase(phase: NonNullable<TextPart['phase']>): Written
-  openCallId(id: string, at: Place | undefined): string
+  /** Matches the ids that a call may have. */
+  validCallId: RegExp
   /** Ends the stream with an error, because a client would take these arguments for none. */
   fail(state: State, what: string, emit: Emit): void
 }
@@ -362,7 +364,7 @@ export function createBlockWriter<State extends BlockState, Emit, Written, WireD
       if (!late || delta.kind !== 'signature') return
       const { head, nth } = late
       const attach =
-        head.type === 'tool-call' ? `c:${wire.openCallId(head.id, head.at)}` : `r${nth}`
+        head.type === 'tool-call' ? `c:${mapCallId(head.id, wire.validCallId)}` : `r${nth}`
       wire.writeWhole(state, wire.carrier(delta, attach), emit, head.at)
     },
 

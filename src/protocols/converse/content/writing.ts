@@ -1,5 +1,6 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { idOf } from '../../../kit/conversation/ids.ts'
 import { startNames, type UsedNames } from '../../../kit/text/free-names.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
@@ -103,7 +104,3 @@ export function startWriting(
     documents: startNames(),
   }
 }
-
-/** The id of a call, or of the call that a result belongs to, unchanged. */
-export const idOf = (part: ToolCallPart | ToolResultPart): string =>
-  part.type === 'tool-call' ? part.id : part.callId

@@ -7,33 +7,22 @@ import {
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { encodeEffort, nearestEffort, noteOff } from '../../../kit/fields/effort.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import {
+  budgetOf,
+  displayFor,
+  effortOf,
+  fieldOf,
+  knownEffort,
+  leastBudget,
+  noteHidden,
+  offField,
+} from '../../../kit/fields/thinking.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { alwaysThinks, claudeVersion, isClaudeFrom } from '../models.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
-
-/**
- * The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must
- * not change the meaning of an effort.
- */
-const budgets = new Map([
-  ['minimal', 1024],
-  ['low', 2048],
-  ['medium', 8192],
-  ['high', 16_384],
-  ['xhigh', 24_576],
-  ['max', 32_768],
-])
-
-const leastBudget = 1024
-
-function effortOf(budget: number): string {
-  if (budget <= 4096) return 'low'
-  if (budget <= 12_288) return 'medium'
-  return budget <= 24_576 ? 'high' : 'xhigh'
-}
 
 /**
  * The reasoning settings of a request. `fields`: of the model's own API. `thinks`: the model
@@ -116,13 +105,6 @@ function asRead(
   }
 }
 
-/** The field that requested reasoning, for notes. */
-const fieldOf = ({ effort, budgetTokens }: ReasoningSpec) => {
-  if (effort !== undefined) return 'reasoning.effort'
-  if (budgetTokens !== undefined) return 'reasoning.budgetTokens'
-  return 'reasoning.mode'
-}
-
 /** For Claude. */
 function encodeThinking(
   spec: ReasoningSpec,
@@ -180,12 +162,6 @@ function encodeOff(
   return { fields: effortFields, maxTokens, thinks: true }
 }
 
-/** The field that turns reasoning off. */
-function offField({ effort, mode }: ReasoningSpec) {
-  if (effort === 'none') return 'reasoning.effort'
-  return mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens'
-}
-
 /** With a budget of tokens, for models that take no effort. */
 function encodeBudget(
   spec: ReasoningSpec,
@@ -195,9 +171,7 @@ function encodeBudget(
   const { effort, budgetTokens } = spec
   noteHidden(spec, report)
   const isGiven = budgetTokens !== undefined && budgetTokens > 0
-  const budget = isGiven
-    ? Math.max(leastBudget, budgetTokens)
-    : (budgets.get(effort ?? 'medium') ?? 8192)
+  const budget = isGiven ? Math.max(leastBudget, budgetTokens) : budgetOf(effort)
   if (isGiven && budget !== budgetTokens)
     report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
   if (!isGiven || effort !== undefined)
@@ -237,25 +211,4 @@ function encodeAdaptive(
     maxTokens,
     thinks: true,
   }
-}
-
-/** The display that a summary asks for. */
-function displayFor(summary: ReasoningSpec['summary']) {
-  if (summary === undefined) return undefined
-  return summary === 'none' ? 'omitted' : 'summarized'
-}
-
-/** What was requested to be shown of thinking that is not shown. */
-function noteHidden({ summary, display }: ReasoningSpec, report: ConverseReport): void {
-  if (summary !== undefined && summary !== 'none')
-    report.add('field.unsupported', undefined, 'reasoning.summary')
-  if (display !== undefined && display !== 'omitted')
-    report.add('field.unsupported', undefined, 'reasoning.display')
-}
-
-/** The lowest effort of Claude is `low`. */
-function knownEffort(effort: string, report: ConverseReport): string {
-  if (effort !== 'minimal') return effort
-  report.add('reasoning.effort', undefined, 'reasoning.effort')
-  return 'low'
 }

@@ -1,7 +1,7 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
-import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { responseCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
@@ -19,7 +19,7 @@ import { match } from '../address.ts'
 import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
 import { issuerOf } from '../content/reasoning.ts'
-import { idOf, type Reading, type Writing } from '../content/writing.ts'
+import type { Reading, Writing } from '../content/writing.ts'
 import { decodeError, encodeBareError } from '../errors.ts'
 import { familyOf } from '../models.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
@@ -296,8 +296,7 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
     mixed: false,
     family: familyOf(model, options),
     model,
-    callIdOfPart: part =>
-      responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    callIdOfPart: part => responseCallId(part, validCallId, report),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'keep',
     serverToolHistory: 'drop',
@@ -305,17 +304,6 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
     unresolvable: part => report.add('state.unresolvable', part.at),
     documents: startNames(),
   }
-}
-
-export function responseCallId(
-  id: string,
-  at: Place | undefined,
-  report: ConverseReport,
-  field: 'id' | 'callId' = 'id',
-): string {
-  const fitting = mapCallId(id, validCallId)
-  if (fitting !== id) report.add('tool-call.id', at, field)
-  return fitting
 }
 
 /** The word for a tier. Undefined: there is none. */

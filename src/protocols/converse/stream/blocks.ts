@@ -1,5 +1,4 @@
-import type { Place } from '../../../canonical/message.ts'
-import { TranslationError } from '../../../errors.ts'
+import { createFault } from '../../../kit/errors/fault.ts'
 import { type Keys, keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
@@ -62,13 +61,7 @@ export const reportOf = ({ notes }: MachineState): ConverseReport =>
 
 export const noteUnknown = unknownNoter(reportOf)
 
-export function fault(
-  path: Place,
-  message: string,
-  code: 'malformed' | 'out-of-order' = 'malformed',
-): TranslationError {
-  return new TranslationError({ code, protocol: protocolName, path }, message)
-}
+export const fault = createFault(protocolName)
 
 /**
  * A block that is open on the wire. `pending`: it has begun, but has no kind yet. `whole`: decoded

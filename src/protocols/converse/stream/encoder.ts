@@ -5,11 +5,11 @@ import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { createBlockEncoder, startBlocks } from '../../../kit/stream/block-encoder.ts'
 import type { StreamMachine } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import { encodeCitation, saysMore } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { encodeCarrier, phaseBlock, seal, sealBlob } from '../content/reasoning.ts'
 import { familyOf } from '../models.ts'
-import { createConverseReport } from '../notes.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { blockOf, ownOf, protocolName, wireOf } from '../own.ts'
 import {
@@ -17,7 +17,6 @@ import {
   encodeTier,
   noteNames,
   refusalText,
-  responseCallId,
   tierOf,
   wordOf,
 } from '../response/response.ts'
@@ -156,7 +155,7 @@ export const streamEncoder: StreamMachine<
     }),
     carrier: encodeCarrier,
     phase: phaseBlock,
-    openCallId: (id, at) => responseCallId(id, at, createConverseReport()),
+    validCallId,
   }),
 }
 

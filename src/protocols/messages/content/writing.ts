@@ -1,7 +1,8 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool } from '../../../canonical/tool.ts'
-import { TranslationError } from '../../../errors.ts'
+import { idOf } from '../../../kit/conversation/ids.ts'
+import { createFault } from '../../../kit/errors/fault.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -132,10 +133,4 @@ export function startWriting(
   }
 }
 
-/** The id of a call, or of the call that a result belongs to, unchanged. */
-export const idOf = (part: ToolCallPart | ToolResultPart): string =>
-  part.type === 'tool-call' ? part.id : part.callId
-
-export function malformed(path: Place, message: string): TranslationError {
-  return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
-}
+export const malformed = createFault(protocolName)

@@ -6,37 +6,22 @@ import {
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
 import { noteOff } from '../../../kit/fields/effort.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import {
+  budgetOf,
+  displayFor,
+  effortOf,
+  fieldOf,
+  knownEffort,
+  leastBudget,
+  noteHidden,
+  offField,
+} from '../../../kit/fields/thinking.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import { protocolName } from '../own.ts'
 import type { MessagesWrittenThinking } from '../schema.ts'
-
-/**
- * The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must
- * not change the meaning of an effort.
- */
-const budgets = new Map([
-  ['minimal', 1024],
-  ['low', 2048],
-  ['medium', 8192],
-  ['high', 16_384],
-  ['xhigh', 24_576],
-  ['max', 32_768],
-])
-
-const leastBudget = 1024
-
-export function effortOf(budget: number): string {
-  if (budget <= 4096) return 'low'
-  if (budget <= 12_288) return 'medium'
-  return budget <= 24_576 ? 'high' : 'xhigh'
-}
-
-/** The tokens of an effort. */
-export const budgetOf = (effort: string | undefined): number =>
-  budgets.get(effort ?? 'medium') ?? 8192
 
 export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }
 
@@ -91,12 +76,6 @@ function encodeOff(
   if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
   report.add('reasoning.always-on', undefined, offField(spec))
   return beside
-}
-
-/** The field that turns reasoning off. */
-function offField({ effort, mode }: ReasoningSpec) {
-  if (effort === 'none') return 'reasoning.effort'
-  return mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens'
 }
 
 /** With a budget of tokens, for models that take no effort. */
@@ -161,27 +140,6 @@ function shown(
   }
 }
 
-/** The display that a summary asks for. */
-function displayFor(summary: ReasoningSpec['summary']) {
-  if (summary === undefined) return undefined
-  return summary === 'none' ? 'omitted' : 'summarized'
-}
-
-/** The requested display of thinking, if there is no thinking. */
-function noteHidden({ summary, display }: ReasoningSpec, report: MessagesReport): void {
-  if (summary !== undefined && summary !== 'none')
-    report.add('field.unsupported', undefined, 'reasoning.summary')
-  if (display !== undefined && display !== 'omitted')
-    report.add('field.unsupported', undefined, 'reasoning.display')
-}
-
-/** The lowest effort of this protocol is `low`. */
-function knownEffort(effort: string | undefined, report: MessagesReport): string | undefined {
-  if (effort !== 'minimal') return effort
-  report.add('reasoning.effort', undefined, 'reasoning.effort')
-  return 'low'
-}
-
 /**
  * Adds what the server does with thinking that does not fit the conversation before it. Only
  * `adaptive` and `enabled` thinking take this field.
@@ -195,19 +153,6 @@ function bound(
   return binds
     ? { ...thinking, block_binding: { prefix_mismatch_behavior: prefixMismatch } }
     : thinking
-}
-
-/** The field that requested thinking, for notes. */
-const fieldOf = ({
-  effort,
-  budgetTokens,
-}: {
-  effort?: string | undefined
-  budgetTokens?: number | undefined
-}) => {
-  if (effort !== undefined) return 'reasoning.effort'
-  if (budgetTokens !== undefined) return 'reasoning.budgetTokens'
-  return 'reasoning.mode'
 }
 
 function withBudget(
@@ -230,7 +175,7 @@ function withBudget(
       maxTokens: budget >= maxTokens ? budget + leastBudget : maxTokens,
     }
   }
-  const budget = Math.min(budgets.get(effort ?? 'medium') ?? 8192, maxTokens - 1)
+  const budget = Math.min(budgetOf(effort), maxTokens - 1)
   if (budget < leastBudget) {
     report.add('reasoning.no-room', undefined, fieldOf({ effort, budgetTokens }))
     return { maxTokens }

@@ -1,10 +1,10 @@
 import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { alwaysThinks, takesMidSystem } from '../models.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
-import { budgetOf, effortOf } from './effort.ts'
 
 type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
 

@@ -1,7 +1,7 @@
 import type { Message, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
-import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { responseCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
 import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
@@ -17,7 +17,7 @@ import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
 import { decodeTransformations } from '../content/reasoning.ts'
-import { type Carriers, idOf, type Writing } from '../content/writing.ts'
+import type { Carriers, Writing } from '../content/writing.ts'
 import { decodeError, encodeBareError, encodeErrorBody } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
@@ -254,8 +254,7 @@ export function responseWriting(report: MessagesReport): Writing {
     to: 'client',
     opens: true,
     native: false,
-    callIdOfPart: part =>
-      responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    callIdOfPart: part => responseCallId(part, validCallId, report),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'drop',
     newest: false,
@@ -263,17 +262,6 @@ export function responseWriting(report: MessagesReport): Writing {
     marks: [],
     place: 'conversation',
   }
-}
-
-export function responseCallId(
-  id: string,
-  at: Place | undefined,
-  report: MessagesReport,
-  field: 'id' | 'callId' = 'id',
-): string {
-  const fitting = mapCallId(id, validCallId)
-  if (fitting !== id) report.add('tool-call.id', at, field)
-  return fitting
 }
 
 /** What the end of a response depends on: does it call tools, and its first refusal. */

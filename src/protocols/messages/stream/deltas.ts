@@ -1,6 +1,5 @@
 import type { Delta } from '../../../canonical/event.ts'
-import type { Place } from '../../../canonical/message.ts'
-import { TranslationError } from '../../../errors.ts'
+import { createFault } from '../../../kit/errors/fault.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -59,13 +58,7 @@ export const reportOf = ({ notes }: MachineState): MessagesReport =>
 
 export const noteUnknown = unknownNoter(reportOf)
 
-export function fault(
-  path: Place,
-  message: string,
-  code: 'malformed' | 'out-of-order' = 'malformed',
-): TranslationError {
-  return new TranslationError({ code, protocol: protocolName, path }, message)
-}
+export const fault = createFault(protocolName)
 
 export type OpenBlock = {
   part: number

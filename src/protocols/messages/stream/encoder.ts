@@ -5,14 +5,14 @@ import { isObject } from '../../../kit/json/json.ts'
 import { createBlockEncoder, type EventOf, startBlocks } from '../../../kit/stream/block-encoder.ts'
 import type { Block } from '../../../kit/stream/blocks.ts'
 import type { StreamMachine } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import { encodeCitation } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { encodeCarrier, phaseBlock, seal } from '../content/reasoning.ts'
 import { marked } from '../content/writing.ts'
-import { createMessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
 import { ownOf, protocolName, wireOf } from '../own.ts'
-import { encodeFinish, responseCallId, responseWriting, wordOf } from '../response/response.ts'
+import { encodeFinish, responseWriting, wordOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type {
   MessagesDelta,
@@ -136,7 +136,7 @@ export const streamEncoder: StreamMachine<
       ),
     carrier: encodeCarrier,
     phase: phaseBlock,
-    openCallId: (id, at) => responseCallId(id, at, createMessagesReport()),
+    validCallId,
   }),
 }
 
