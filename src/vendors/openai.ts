@@ -36,6 +36,13 @@ export const openaiModels: readonly Fact[] = [
     ],
   },
   {
+    fact: 'Reasoning models refuse `max_tokens`; the limit is `max_completion_tokens`.',
+    protocols: ['chat-completions'],
+    models: ['o1*', 'o3*', 'o4*', 'gpt-5*', 'gpt-6*'],
+    options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
+    sources: ['https://platform.openai.com/docs/api-reference'],
+  },
+  {
     fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
     protocols: ['chat-completions'],
     models: ['gpt-5.6*', 'gpt-6*'],

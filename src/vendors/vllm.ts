@@ -35,6 +35,12 @@ export const vllm = {
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
+      fact: 'The same templates serve messages: a system message inside the conversation is refused.',
+      protocols: ['messages'],
+      options: { messages: { systemPlacement: 'user' } },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
       protocols: ['chat-completions'],
       options: {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import type { VendorName } from '../../src/vendors/index.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
 
 const weather = {
@@ -186,3 +188,35 @@ test.each([
     )
   },
 )
+
+test('a request of the same protocol is what the server of its vendor takes', () => {
+  const user = { role: 'user', content: 'hi' }
+  const own = (name: ProtocolName, vendor: VendorName, request: object) =>
+    translateRequest(request, { from: name, to: name, vendor })
+  const limited = own('chat-completions', 'azure', {
+    model: 'gpt-5.6',
+    max_tokens: 5,
+    messages: [user],
+  })
+  expect(limited.body).toEqual({ model: 'gpt-5.6', max_completion_tokens: 5, messages: [user] })
+  expect(limited.notes.map(({ code }) => code)).toEqual(['max-tokens.field'])
+  const older = { model: 'gpt-4o', max_tokens: 5, messages: [user] }
+  expect(own('chat-completions', 'azure', older).body).toBe(older)
+  const later = own('messages', 'vllm', {
+    model: 'qwen',
+    max_tokens: 5,
+    messages: [
+      user,
+      { role: 'assistant', content: 'Hello' },
+      { role: 'system', content: 'Be brief.' },
+    ],
+  })
+  expect(later.body).toMatchObject({
+    messages: [
+      user,
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: [{ type: 'text', text: '<system>Be brief.</system>' }] },
+    ],
+  })
+  expect(later.notes.map(({ code }) => code)).toEqual(['system.mid-conversation-as-user'])
+})
