@@ -9,6 +9,7 @@ import { fetchTransport } from '../transports/fetch.ts'
 import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
+import { createLongWork } from './body/long-work.ts'
 import { checkHooks } from './check-hooks.ts'
 import { createDispatch } from './dispatch.ts'
 import { GatewayError, reasonOf, reject, rejectionOf, shuttingDown, wireOf } from './error.ts'
@@ -58,8 +59,6 @@ export type {
   StreamCall,
   UsageRecord,
 } from './hooks.ts'
-
-import { createLongWork } from './body/long-work.ts'
 
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
@@ -158,49 +157,19 @@ export function createGateway(
   const service = serviceOf(parsed, hooks, transport)
   const admission = createAdmission(service)
   const isOpen = parsed.keys.length === 0 && !hooks.authenticate
-  if (isOpen && parsed.cors?.origins.includes('*'))
-    service.log(
-      'warn',
-      { cors: '*' },
-      'there are no keys, and cors allows every web page: whatever page is open in a browser that reaches this gateway can use it',
-    )
+  if (isOpen && parsed.cors?.origins.includes('*')) service.log('warn', { cors: '*' }, openToPages)
   const dispatch = createDispatch(service, admission)
   const cors = createCors(parsed.cors)
   const passPaths = createPassPaths(parsed.channels)
   const matched = (path: string) => matchPath(path, passPaths)
-  const telemetry = createTelemetry()
   const running = createRunning()
-  const hasHooks = [
-    hooks.onRequest,
-    hooks.onResponse,
-    hooks.onStream,
-    hooks.onUsage,
-    hooks.onNotes,
-    hooks.onAttempt,
-    hooks.route,
-  ].some(Boolean)
+  const begin = createBeginning(service, running)
 
   return {
     localOnly: admission.localOnly,
     sockets: parsed.webSocket ? socketSettings(parsed.defaults) : undefined,
     match: matched,
-    state: () => ({
-      isClosing: running.isClosing(),
-      webSocket: parsed.webSocket,
-      inProgress: running.count(),
-      ...(service.responseStore && {
-        store: service.responseStore.isAway() ? 'unreachable' : 'ok',
-      }),
-      channels: parsed.channels.map(channel => {
-        const failed = service.breakers.lastFailure(channel)
-        const lastError = failed && 'rejection' in failed ? wordsOf(failed.rejection) : undefined
-        return {
-          name: channel.name,
-          breaker: service.breakers.state(channel),
-          ...(lastError !== undefined && { lastError }),
-        }
-      }),
-    }),
+    state: () => stateOf(service, running),
     learned: () => service.learned,
     identify: request => admission.identify(request, firstProtocol),
     claims: (match, method, mounted) => isClaimed(match, method, { mounted, hints: parsed.hints }),
@@ -208,74 +177,32 @@ export function createGateway(
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
       const shared = cors?.headers(request)
-      const requestId = newRequestId()
       const route = routeOf(match, { base: '', ...request })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
-      const controller = new PlainAbortController()
-      // By itself, so that an open stream does not keep the whole request in memory.
-      const { signal } = request
-      const left = () => controller.abort()
-      const started = Date.now()
-      const trace: Trace = {
-        requestId,
-        // Without hooks, an open stream does not keep the request of the host in memory, which may
-        // hold the parsed body.
-        request: hookRequest(request, hasHooks),
-        started,
-        observed: telemetry.start(started),
-        stream: false,
-        attempts: 0,
-        notes: [],
-        isOver: false,
-        endings: [],
-        ended(status, failure) {
-          if (trace.isOver) return
-          trace.isOver = true
-          signal.removeEventListener('abort', left)
-          running.leave(controller)
-          for (const act of trace.endings) act()
-          report(service, trace, { protocol, isCall: isCall(match), status, failure })
-        },
-      }
-      if (signal.aborted) left()
-      else signal.addEventListener('abort', left, { once: true })
-      running.enter(controller)
+      const { trace, controller } = begin(request, match, protocol)
+      const { requestId } = trace
       try {
         if (running.isClosing()) throw shuttingDown()
         if (sizeOf(request.headers) > longestHeaders)
           throw reject(431, 'invalid_request', 'the headers are too large')
-        const response = await unlessGivenUp(
-          // A connection is there for longer than its handshake.
-          dispatch(
-            route,
-            { ...request, signal: route.kind === 'socket' ? signal : controller.signal },
-            trace,
-          ),
-          controller.signal,
-        )
+        // A connection is there for longer than its handshake.
+        const signal = route.kind === 'socket' ? request.signal : controller.signal
+        const pending = dispatch(route, { ...request, signal }, trace)
+        const response = await unlessGivenUp(pending, controller.signal)
         if (typeof response.body === 'string' || response.body instanceof Uint8Array)
-          endWhole(trace, response.status, signal)
+          endWhole(trace, response.status, request.signal)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
-        return {
-          ...response,
-          headers: safeHeaders(
-            Object.assign(
-              {},
-              response.headers,
-              lastOne,
-              trace.rateLimit,
-              shared,
-              requestIdHeaders(requestId),
-            ),
-          ),
-        }
+        const headers = Object.assign(
+          {},
+          response.headers,
+          lastOne,
+          trace.rateLimit,
+          shared,
+          requestIdHeaders(requestId),
+        )
+        return { ...response, headers: safeHeaders(headers) }
       } catch (thrown) {
-        // When a client disconnects, reading its body also fails: the disconnection is the cause to
-        // report.
-        const rejection =
-          controller.aborted && !(thrown instanceof GatewayError)
-            ? reasonOf(controller)
-            : rejectionOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
+        const rejection = rejectionFor(thrown, controller, trace)
         trace.ended(rejection.error.status, rejection)
         const notes = parsed.defaults.notesHeader ? notesHeader(rejection.notes) : {}
         return rejectionResponse(rejection, {
@@ -290,6 +217,82 @@ export function createGateway(
       await running.close(graceMs)
       await service.release()
     },
+  }
+}
+
+const openToPages = [
+  'there are no keys, and cors allows every web page:',
+  'whatever page is open in a browser that reaches this gateway can use it',
+].join(' ')
+
+/** How exchanges begin: each has a trace, and a controller that its client or the gateway aborts. */
+function createBeginning(service: Service, running: ReturnType<typeof createRunning>) {
+  const telemetry = createTelemetry()
+  const { onRequest, onResponse, onStream, onUsage, onNotes, onAttempt, route } = service.hooks
+  const hooks = [onRequest, onResponse, onStream, onUsage, onNotes, onAttempt, route]
+  const hasHooks = hooks.some(Boolean)
+
+  return (request: GatewayRequest, match: PathMatch, protocol: Protocol) => {
+    const controller = new PlainAbortController()
+    // By itself, so that an open stream does not keep the whole request in memory.
+    const { signal } = request
+    const left = () => controller.abort()
+    const started = Date.now()
+    const trace: Trace = {
+      requestId: newRequestId(),
+      // Without hooks, an open stream does not keep the request of the host in memory, which may
+      // hold the parsed body.
+      request: hookRequest(request, hasHooks),
+      started,
+      observed: telemetry.start(started),
+      stream: false,
+      attempts: 0,
+      notes: [],
+      isOver: false,
+      endings: [],
+      ended(status, failure) {
+        if (trace.isOver) return
+        trace.isOver = true
+        signal.removeEventListener('abort', left)
+        running.leave(controller)
+        for (const act of trace.endings) act()
+        report(service, trace, { protocol, isCall: isCall(match), status, failure })
+      },
+    }
+    if (signal.aborted) left()
+    else signal.addEventListener('abort', left, { once: true })
+    running.enter(controller)
+    return { trace, controller }
+  }
+}
+
+/**
+ * Why an exchange failed. When a client disconnects, reading its body also fails: the disconnection
+ * is the cause to report.
+ */
+function rejectionFor(thrown: unknown, controller: PlainAbortController, trace: Trace) {
+  if (controller.aborted && !(thrown instanceof GatewayError)) return reasonOf(controller)
+  return rejectionOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
+}
+
+function stateOf(
+  { config, breakers, responseStore }: Service,
+  running: ReturnType<typeof createRunning>,
+): GatewayState {
+  return {
+    isClosing: running.isClosing(),
+    webSocket: config.webSocket,
+    inProgress: running.count(),
+    ...(responseStore && { store: responseStore.isAway() ? 'unreachable' : 'ok' }),
+    channels: config.channels.map(channel => {
+      const failed = breakers.lastFailure(channel)
+      const lastError = failed && 'rejection' in failed ? wordsOf(failed.rejection) : undefined
+      return {
+        name: channel.name,
+        breaker: breakers.state(channel),
+        ...(lastError !== undefined && { lastError }),
+      }
+    }),
   }
 }
 
@@ -334,28 +337,7 @@ function serviceOf(
   const logger = hooks.logger ?? toConsole
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
-  const through =
-    hooks.transport || bytes.usesProxies
-      ? undefined
-      : config.channels.find(({ proxy }) => proxy && proxy !== 'env')
-  if (through)
-    throw new ConfigError(
-      'proxy',
-      `expected none for the channel ${through.name}: this host sends requests with \`fetch\`, which has no proxies`,
-    )
-  for (const { name, transport, proxy } of config.channels) {
-    if (transport === 'http') continue
-    if (!bytes.usesWebSocket)
-      throw new ConfigError(
-        'transport',
-        `expected http for the channel ${name}: the transport of this host has no WebSocket`,
-      )
-    if (proxy && proxy !== 'env')
-      throw new ConfigError(
-        'proxy',
-        `expected none for the channel ${name}: WebSocket connections use no proxy`,
-      )
-  }
+  checkTransport(config, bytes, hooks.transport !== undefined)
 
   async function attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
     try {
@@ -396,6 +378,40 @@ function serviceOf(
       released ??= Promise.all([bytes.close?.(), limits.close(), responseStore?.close()])
       return released
     },
+  }
+}
+
+/**
+ * Can the transport do what the channels ask for? One of the application may have proxies of its
+ * own.
+ * @throws ConfigError
+ */
+function checkTransport(
+  { channels }: ParsedConfig,
+  { usesProxies, usesWebSocket }: Transport,
+  isOfApplication: boolean,
+): void {
+  const hasProxy = ({ proxy }: ParsedConfig['channels'][number]) =>
+    Boolean(proxy) && proxy !== 'env'
+  const through = isOfApplication || usesProxies ? undefined : channels.find(hasProxy)
+  if (through)
+    throw new ConfigError(
+      'proxy',
+      `expected none for the channel ${through.name}: this host sends requests with \`fetch\`, which has no proxies`,
+    )
+  for (const channel of channels) {
+    const { name, transport } = channel
+    if (transport === 'http') continue
+    if (!usesWebSocket)
+      throw new ConfigError(
+        'transport',
+        `expected http for the channel ${name}: the transport of this host has no WebSocket`,
+      )
+    if (hasProxy(channel))
+      throw new ConfigError(
+        'proxy',
+        `expected none for the channel ${name}: WebSocket connections use no proxy`,
+      )
   }
 }
 
