@@ -17,7 +17,7 @@ import type {
 } from '../schema.ts'
 import type { Reading } from './reading.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
-import { opensEnvelopes, type Writing } from './writing.ts'
+import { opensEnvelopes, type PartWriting } from './writing.ts'
 
 /** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
@@ -119,7 +119,7 @@ export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 't
     : {}
 }
 
-export function encodeLegacyCall(part: ToolCallPart, writing: Writing): ChatCompletionsCalled {
+export function encodeLegacyCall(part: ToolCallPart, writing: PartWriting): ChatCompletionsCalled {
   const { report } = writing
   noteBeside(part, writing)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
@@ -151,10 +151,7 @@ const handled = keysOf<ToolCallPart>()(
 )
 
 /** Makes notes for the fields of a call that no spelling of calls has. */
-export function noteBeside(
-  part: ToolCallPart,
-  { report, native }: Pick<Writing, 'report' | 'native'>,
-): void {
+function noteBeside(part: ToolCallPart, { report, native }: PartWriting): void {
   const { itemId, status, caller, async, at } = part
   report.unwritten(part, handled, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
@@ -167,7 +164,7 @@ export function noteBeside(
 export function encodeCall(
   part: ToolCallPart,
   recipient: 'client' | 'server',
-  writing: Writing,
+  writing: PartWriting,
 ): ChatCompletionsWrittenCall {
   const { id, name, namespace, at } = part
   const { report } = writing
@@ -197,29 +194,29 @@ export function encodeCall(
 export const isDirect = (caller: unknown): boolean =>
   caller === undefined || same(caller, { type: 'direct' })
 
-const inputOf = (part: ToolCallPart, writing: Writing): string =>
+const inputOf = (part: ToolCallPart, writing: PartWriting): string =>
   isMadeUp(part, writing) ? '{}' : part.input
 
 /**
  * Does the call get made-up arguments? Function calls without arguments get an empty object,
  * because servers parse the arguments.
  */
-function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: Writing): boolean {
+function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: PartWriting): boolean {
   return !native && kind === 'function' && !cut && input.trim() === ''
 }
 
 /**
- * Writes the signature of a call into its id or next to it. A server that does not open envelopes
+ * Writes the signature of a call into its id, unless that is empty, or next to it. A server that does not open envelopes
  * must not get one that a client sent back.
  */
-function encodeSignature(
+export function encodeSignature(
   { signature, at }: ToolCallPart,
   id: string,
-  { recipient, writing }: { recipient: 'client' | 'server'; writing: Writing },
+  { recipient, writing }: { recipient: 'client' | 'server'; writing: PartWriting },
 ): { id: string; beside?: ChatCompletionsSignatureFields } {
   if (!signature || thoughtInId(id, '')?.value === signature.value) return { id }
   const { signatures } = writing.options
-  if (recipient === 'client' && signatures === 'id') return { id: joinId(id, signature) }
+  if (recipient === 'client' && signatures === 'id' && id) return { id: joinId(id, signature) }
   const opens = opensEnvelopes(recipient, writing.options)
   if (recipient === 'client' ? signatures !== 'none' : opens || isTaken(signature, writing))
     return { id, beside: encodeCarried(signature) }

@@ -21,7 +21,7 @@ export type Writing = {
 
 export type RequestWriting = Writing & { request: CanonicalRequest }
 
-/** What writing media needs of it, in streams as well. */
+/** What writing media and calls needs of it, in streams as well. */
 export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
 
 /**

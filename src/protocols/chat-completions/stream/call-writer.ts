@@ -1,10 +1,7 @@
 import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
-import { responseToolName } from '../../../kit/tools/tool-names.ts'
-import { noteBeside } from '../content/calls.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
-import { ownOf } from '../own.ts'
+import { encodeCall, encodeLegacyCall, encodeSignature } from '../content/calls.ts'
 import type { ChatCompletionsCallDelta } from '../schema.ts'
 import {
   type CallOut,
@@ -13,58 +10,39 @@ import {
   type EncoderState,
   reportOf,
   writeDelta,
+  writingOf,
 } from './encoder-state.ts'
-import { carriedTo, encodeSignature, shownId } from './signatures.ts'
+import { carriedTo } from './signatures.ts'
 
 type Writing = { call: CallOut; emit: EmitWire }
 
 /** Starts a call. Only where the source was cut off is another one open. */
 export function openCall(state: EncoderState, choice: Choice, { call, emit }: Writing): void {
   closeCall(state, choice, emit, true)
-  const { head } = call
-  const report = reportOf(state)
-  const { id, name, namespace, kind, ext, at, signature } = head
+  const { index, head } = call
   choice.open = call
-  noteBeside(head, { report, native: state.native })
+  // The input comes in deltas, so none is made up here.
+  const bare: ToolCallPart = { ...head, input: '', cut: true }
   if (state.single) {
-    if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    writeDelta(state, choice, {
-      delta: { function_call: { ...ownOf(ext), name, arguments: '' } },
-      emit,
-    })
+    const called = encodeLegacyCall(bare, writingOf(state))
+    writeDelta(state, choice, { delta: { function_call: called }, emit })
     return
   }
-  const shown = shownId(state, head)
-  if (shown !== id) report.add('tool-call.id', at, 'id')
-  const called = responseToolName(name, namespace, at, report)
-  const inner: Omit<ChatCompletionsCallDelta, 'index'> =
-    kind === 'function'
-      ? { type: 'function', function: { name: called, arguments: '' } }
-      : { type: 'custom', custom: { name: called, input: '' } }
-  const callSignature = encodeSignature(state, head, shown)
-  const known: ChatCompletionsCallDelta = {
-    index: call.index,
-    id: callSignature.id,
-    ...inner,
-    ...(carriedTo(state, call) ?? callSignature.beside),
-  }
+  const carried = carriedTo(state, call)
+  const { signature: _, ...unsigned } = bare
+  const isElsewhere = carried !== undefined || state.settings.signatures === 'store'
+  const wire: JsonObject = encodeCall(isElsewhere ? unsigned : bare, 'client', writingOf(state))
+  // Clients see the kind of a call by its object.
+  const other = head.kind === 'function' ? 'custom' : 'function'
+  const { [other]: left, ...shown } = wire
+  if (left !== undefined)
+    reportOf(state).add('field.unknown', `${pointerOf(head.at ?? '')}/${other}`)
   writeDelta(state, choice, {
-    delta: { tool_calls: [merge<ChatCompletionsCallDelta>(besideCall(head, report), known)] },
+    delta: {
+      tool_calls: [merge<ChatCompletionsCallDelta>({ index, ...shown }, { ...carried, index })],
+    },
     emit,
   })
-}
-
-/**
- * Unknown keys of a call of this protocol. An object of the other kind is left out, because clients
- * see the kind of a call by its object.
- */
-function besideCall({ kind, at, ext }: ToolCallPart, report: ChatCompletionsReport): JsonObject {
-  const fields = ownOf(ext)
-  if (!fields) return {}
-  const other = kind === 'function' ? 'custom' : 'function'
-  const { [other]: left, ...beside } = fields
-  if (left !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/${other}`)
-  return beside
 }
 
 export function addCallSignature(
@@ -78,8 +56,13 @@ export function addCallSignature(
     if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
     return
   }
-  const beside = carriedTo(state, call) ?? encodeSignature(state, call.head).beside
-  if (Object.keys(beside).length === 0) return
+  if (state.settings.signatures === 'store') return
+  const writing = writingOf(state)
+  // The id has been written.
+  const beside =
+    carriedTo(state, call) ??
+    encodeSignature(call.head, '', { recipient: 'client', writing }).beside
+  if (!beside) return
   // Clients take a call as complete when the next one begins.
   if (call.index < choice.nextCall - 1)
     reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')

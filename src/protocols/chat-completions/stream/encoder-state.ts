@@ -13,6 +13,7 @@ import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { textField } from '../content/carriers.ts'
 import type { Phase } from '../content/layout.ts'
 import type { StoredSignatures } from '../content/stored-signatures.ts'
+import type { PartWriting } from '../content/writing.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { encodeHead } from '../response/response.ts'
@@ -121,6 +122,12 @@ export type EncoderState = MachineState &
 
 export const reportOf = (state: EncoderState): ChatCompletionsReport =>
   createChatReport(state.fieldNames, state.notes)
+
+export const writingOf = (state: EncoderState): PartWriting => ({
+  report: reportOf(state),
+  options: state.settings,
+  native: state.native,
+})
 
 export function choiceOf(state: EncoderState, index: number): Choice {
   let choice = state.choices.get(index)

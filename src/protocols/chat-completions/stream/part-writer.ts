@@ -22,6 +22,7 @@ import {
   reportOf,
   write,
   writeDelta,
+  writingOf,
 } from './encoder-state.ts'
 
 /**
@@ -44,11 +45,7 @@ export function startPart(
   const choice = choiceOf(state, candidate)
   noteMessage({ ...choice.roles[message], parts: [head] }, reportOf(state))
   if (head.type === 'media' && head.kind === 'image') {
-    const images = encodeImage(head, {
-      report: reportOf(state),
-      options: state.settings,
-      native: state.native,
-    })
+    const images = encodeImage(head, writingOf(state))
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return

@@ -1,34 +1,14 @@
 import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
-import { joinId } from '../../../kit/signatures/envelope.ts'
 import { validCallId } from '../content/calls.ts'
 import { carriesReasoning, carryReasoning } from '../content/carried-reasoning.ts'
 import { type LayoutPart, needsOrder, record, recordsLayout } from '../content/layout.ts'
 import { encodeDetails, encodeSignatures, needsDetails } from '../content/reasoning.ts'
-import { encodeCarried, thoughtInId } from '../content/signatures.ts'
+import { encodeCarried } from '../content/signatures.ts'
 import { keep } from '../content/stored-signatures.ts'
 import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
-
-/**
- * Writes the signature of a call into its id or next to it. `id` is undefined when the id has
- * already been written.
- */
-export function encodeSignature(
-  state: EncoderState,
-  { signature, at }: ToolCallPart,
-  id?: string,
-): { id: string | undefined; beside: ChatCompletionsSignatureFields } {
-  if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value))
-    return { id, beside: {} }
-  const { signatures } = state.settings
-  if (id !== undefined && signatures === 'id') return { id: joinId(id, signature), beside: {} }
-  if (signatures === 'store') return { id, beside: {} }
-  if (signatures !== 'none') return { id, beside: encodeCarried(signature) }
-  reportOf(state).add('reasoning.signature-dropped', at, 'signature')
-  return { id, beside: {} }
-}
 
 /**
  * The fields to write next to a call that carries the reasoning before it. Undefined: it carries
@@ -77,7 +57,7 @@ export function storeSignatures(state: EncoderState, choice: Choice, details: un
 /** The path of the first of the messages that were merged into this choice. */
 const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
 
-export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string =>
+const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string =>
   native ? id : mapCallId(id, validCallId)
 
 /**
