@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hostsOf, one, sendJson, upstream, wait } from './support.ts'
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 const listing = (...ids: string[]) =>
@@ -25,10 +25,26 @@ test.each(hostsOf(import.meta.url))(
     for (let minute = 0; minute < 4; minute++) {
       found.push(await ids())
       await wait(1)
-      vi.setSystemTime(Date.now() + 61_000)
+      vi.advanceTimersByTime(61_000)
     }
     expect(found).toEqual([['a', 'b'], ['a', 'b'], ['a', 'b'], ['c']])
     expect(seen.calls.length).toBe(4)
+  },
+)
+
+test.each(hostsOf(import.meta.url))(
+  'asks an upstream once a minute, also when the clock jumps: through %s',
+  async (_, start) => {
+    const seen = await upstream(listing('a'), listing('b'))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { id: '*' }))
+    for (const jumpMs of [0, 3_600_000, -7_200_000]) {
+      vi.setSystemTime(Date.now() + jumpMs)
+      await (await ask('/v1/models')).json()
+    }
+    expect(seen.calls.length).toBe(1)
+    vi.advanceTimersByTime(61_000)
+    await (await ask('/v1/models')).json()
+    expect(seen.calls.length).toBe(2)
   },
 )
 
@@ -45,7 +61,7 @@ test.each(hostsOf(import.meta.url))(
       messages.push(
         ((await response.json()) as { error?: { message: string } }).error?.message ?? '',
       )
-      vi.setSystemTime(Date.now() + 61_000)
+      vi.advanceTimersByTime(61_000)
     }
     expect(statuses).toEqual([502, 502, 200])
     expect(messages[0]).toMatch(

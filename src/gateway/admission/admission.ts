@@ -164,13 +164,14 @@ const mostAddresses = 10_000
  * even with a valid key.
  */
 function createGuesses(perMinute: number, limits: Service['limits']) {
+  /** On the clock of `performance.now()`, which nobody sets back. */
   const refusedUntil = new Map<string, number>()
   return {
     /** @throws GatewayError 429 */
     check(address: string | undefined): void {
       const until = address === undefined ? undefined : refusedUntil.get(address)
       if (address === undefined || until === undefined) return
-      const retryAfterMs = until - Date.now()
+      const retryAfterMs = until - performance.now()
       if (retryAfterMs > 0)
         throw reject(429, 'rate_limit', 'too many wrong API keys in this minute', { retryAfterMs })
       refusedUntil.delete(address)
@@ -183,7 +184,7 @@ function createGuesses(perMinute: number, limits: Service['limits']) {
       if (address === undefined || waitMs === undefined) return
       const [oldest] = refusedUntil.keys()
       if (refusedUntil.size >= mostAddresses && oldest !== undefined) refusedUntil.delete(oldest)
-      refusedUntil.set(address, Date.now() + waitMs)
+      refusedUntil.set(address, performance.now() + waitMs)
     },
   }
 }

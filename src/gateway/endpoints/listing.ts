@@ -24,6 +24,7 @@ export type Listing = (
   identity: Identity,
 ) => Promise<{ models: ModelInfo[]; failure?: GatewayError }>
 
+/** `until`: on the clock of `performance.now()`, which nobody sets back. */
 type Known = { ids: Promise<string[]>; until: number; failure?: GatewayError }
 
 /**
@@ -37,7 +38,7 @@ export function createListing({
   const known = new Map<string, Known>()
 
   function listingOf(channel: ChannelEntry): Known {
-    const now = Date.now()
+    const now = performance.now()
     const found = known.get(channel.name)
     if (found && found.until > now) return found
     const ids = ask(channel).catch((error: unknown) => {
