@@ -132,9 +132,8 @@ export function encodeMessage(message: Message, writing: Writing): ResponsesWrit
     if (isContent(part)) {
       if (texts.length > 0 && phaseOf(part) !== phaseOf(texts[0])) flush()
       texts.push(part)
-      if (part.signature && writing.target === 'output' && part.type === 'media')
-        writing.report.add('field.unsupported', part.at, 'signature')
-      else if (part.signature && opensEnvelopes(writing)) {
+      const isMedia = part.type === 'media' && writing.target === 'output'
+      if (part.signature && !isMedia && opensEnvelopes(writing)) {
         flush()
         items.push(carrierItem(part.signature, 'prev', writing))
       }

@@ -129,6 +129,8 @@ export function encodeContentPart(
     case 'refusal':
       return encodeWords(part, role, writing)
     case 'media':
+      if (part.signature && writing.target === 'output')
+        writing.report.add('field.unsupported', part.at, 'signature')
       if (role === 'assistant' && part.transcript !== undefined) {
         writing.report.add('media.transcript', part.at)
         return encodeText({ type: 'text', text: part.transcript }, role, writing)

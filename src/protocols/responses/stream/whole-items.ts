@@ -162,8 +162,6 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
   }
   const writing = writingOf(state)
   const isDrawn = whole.type === 'media' && isInlineImage(whole)
-  if (!isDrawn && whole.type === 'media' && whole.signature)
-    writing.report.add('field.unsupported', whole.at, 'signature')
   if (!isDrawn && isContent(whole)) {
     for (const wire of encodeContent(whole, 'assistant', writing))
       emitContent(state, part, wire, emit)
