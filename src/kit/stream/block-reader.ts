@@ -50,8 +50,7 @@ export const beforeBlocks = <Open>(model: string | undefined): BlockReading<Open
 type BlockWire<State> = {
   protocol: string
   at?: Place
-  /** Notes a signature that belongs to no part. */
-  orphaned(state: State, at: Place): void
+  reportOf(state: State): { add(code: 'reasoning.signature-orphaned', at: Place): void }
   /** Who makes the signatures of the response. */
   issuer(state: State): string
 }
@@ -79,9 +78,12 @@ export function createBlockReader<State extends BlockReading<unknown>>(wire: Blo
     emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant', ...place })
   }
 
+  const orphan = (state: State, at: Place) =>
+    wire.reportOf(state).add('reasoning.signature-orphaned', at)
+
   /** Notes the signature of a carrier block whose part never came, or has one of its own. */
   function loseWaiting(state: State): void {
-    if (state.waiting) wire.orphaned(state, state.waiting.at)
+    if (state.waiting) orphan(state, state.waiting.at)
     state.waiting = undefined
   }
 
@@ -135,7 +137,7 @@ export function createBlockReader<State extends BlockReading<unknown>>(wire: Blo
     } else if (proven !== undefined) emitDelta(proven, { kind: 'signature', ...placed }, emit)
     else if (attach === 'prev' && state.closing)
       emitDelta(state.closing.part, { kind: 'signature', signature }, emit)
-    else wire.orphaned(state, at)
+    else orphan(state, at)
   }
 
   /**

@@ -1,4 +1,3 @@
-import { addDelta } from '../../../canonical/collect.ts'
 import type {
   Message,
   Part,
@@ -7,15 +6,14 @@ import type {
   SearchResultPart,
   TextPart,
 } from '../../../canonical/message.ts'
-import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
 import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { carrier, ownerOf } from '../../../kit/signatures/carried.ts'
-import { LeadingSignatures } from '../../../kit/signatures/leading-signatures.ts'
+import { partsOfBlocks } from '../../../kit/signatures/block-parts.ts'
+import { carrier } from '../../../kit/signatures/carried.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
@@ -50,49 +48,25 @@ export function decodeContent(
   list = 'content',
 ): Part[] {
   if (!content) return []
-  const parts: Part[] = []
-  let inFront: LeadingSignatures | undefined
-  const phases = noPhases()
-  content.forEach((block, index) => {
-    const here = below(at, index)
-    const carried = carrierOf(block)
-    if (carried?.attach === 'next') {
-      inFront ??= new LeadingSignatures(callsIn(content), place =>
-        reading.report.add('reasoning.signature-orphaned', place),
-      )
-      inFront.add({ signature: carried.signature, at: here, index })
-    } else if (carried?.attach === 'text')
-      parts.push({ type: 'text', text: '', signature: carried.signature, at: here })
-    else if (carried) {
-      const owner = ownerOf(carried.attach, parts)
-      if (owner) addDelta(owner, { kind: 'signature', ...carried })
-      else reading.report.add('reasoning.signature-orphaned', here)
-    } else {
+  return partsOfBlocks(content, at, {
+    report: reading.report,
+    carrierOf,
+    isCall: block => block['toolUse'] != null,
+    decode(block, here, index, parts) {
       const before = parts.at(-1)
-      if (
-        isBlockOf(block, 'cachePoint') &&
+      const isMark =
         before &&
+        isBlockOf(block, 'cachePoint') &&
         markBefore(
           before,
           block,
           { pointer: pointerOf(before.at ?? here), list, index },
           reading.names,
         )
-      )
-        return
-      const part = decodeBlock(block, here, reading)
-      if (takePhase(phases, part)) return
-      parts.push(part)
-      inFront?.give(part, index)
-    }
+      return isMark ? undefined : decodeBlock(block, here, reading)
+    },
   })
-  inFront?.end()
-  return parts
 }
-
-/** Indexes of the call blocks. */
-const callsIn = (content: readonly ConverseBlock[]): number[] =>
-  flatMap(content, (block, index) => (block['toolUse'] == null ? [] : [index]))
 
 /**
  * Decodes a block that `ConverseBlock` has checked. The first known key that is not null is its

@@ -56,7 +56,7 @@ export type DecoderState = BlockReading<OpenBlock> & {
 const reader = createBlockReader<DecoderState>({
   protocol: protocolName,
   at: '/output/message',
-  orphaned: (state, at) => reportOf(state).add('reasoning.signature-orphaned', at),
+  reportOf,
   issuer: ({ family }) => issuerOf(family),
 })
 const { begin, enter, flushClosing, wholePart } = reader

@@ -1,4 +1,3 @@
-import { addDelta } from '../../../canonical/collect.ts'
 import type {
   Message,
   Part,
@@ -9,15 +8,14 @@ import type {
 } from '../../../canonical/message.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
-import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
 import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { carrier, ownerOf } from '../../../kit/signatures/carried.ts'
-import { LeadingSignatures } from '../../../kit/signatures/leading-signatures.ts'
+import { partsOfBlocks } from '../../../kit/signatures/block-parts.ts'
+import { carrier } from '../../../kit/signatures/carried.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
@@ -57,37 +55,13 @@ export function decodeContent(
 ): Part[] {
   if (!content) return []
   if (typeof content === 'string') return [{ type: 'text', text: content, at }]
-  const parts: Part[] = []
-  let inFront: LeadingSignatures | undefined
-  const phases = noPhases()
-  content.forEach((block, index) => {
-    const here = below(at, index)
-    const carrier = carrierOf(block)
-    if (carrier?.attach === 'next') {
-      inFront ??= new LeadingSignatures(callsIn(content), place =>
-        report.add('reasoning.signature-orphaned', place),
-      )
-      inFront.add({ signature: carrier.signature, at: here, index })
-    } else if (carrier?.attach === 'text')
-      parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
-    else if (carrier) {
-      const owner = ownerOf(carrier.attach, parts)
-      if (owner) addDelta(owner, { kind: 'signature', ...carrier })
-      else report.add('reasoning.signature-orphaned', here)
-    } else {
-      const part = decodeBlock(block, here, report)
-      if (takePhase(phases, part)) return
-      parts.push(part)
-      inFront?.give(part, index)
-    }
+  return partsOfBlocks(content, at, {
+    report,
+    carrierOf,
+    isCall: ({ type }) => type === 'tool_use',
+    decode: (block, here) => decodeBlock(block, here, report),
   })
-  inFront?.end()
-  return parts
 }
-
-/** Indexes of the call blocks. */
-const callsIn = (content: readonly MessagesRawBlock[]): number[] =>
-  flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : []))
 
 /** Decodes a block that `MessagesBlock` has checked. */
 export function decodeBlock(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {

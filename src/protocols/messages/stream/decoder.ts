@@ -44,7 +44,7 @@ export type DecoderState = BlockReading<OpenBlock> & {
 
 const reader = createBlockReader<DecoderState>({
   protocol: protocolName,
-  orphaned: (state, at) => reportOf(state).add('reasoning.signature-orphaned', at),
+  reportOf,
   issuer: () => protocolName,
 })
 const { begin, flushClosing } = reader
