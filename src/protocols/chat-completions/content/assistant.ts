@@ -5,6 +5,7 @@ import type {
   Part,
   Place,
   ReasoningPart,
+  RefusalPart,
   TextPart,
 } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -241,7 +242,7 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
       fillMedia(slots, part, { recipient, single, writing })
       break
     case 'opaque':
-      if (part.protocol !== protocolName) report.add('part.unknown', part.at)
+      if (part.protocol !== protocolName) noteUnplaced(part, report)
       else if (isObject(part.raw) && isInCalls(part)) calls.push(asRead(part.raw))
       else body.push(part)
       break
@@ -254,17 +255,21 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
         }
         texts.push(line)
         body.push(line)
-      } else report.add('part.unsupported', part.at)
+      } else noteUnplaced(part, report)
       break
     case 'search-result':
     case 'tool-result':
     case 'control':
-      report.add('part.unsupported', part.at)
+      noteUnplaced(part, report)
       break
     default:
       part satisfies never
   }
 }
+
+/** Makes the note for a part of a kind that has no place here. */
+export const noteUnplaced = ({ type, at }: Part, report: Writing['report']) =>
+  report.add(type === 'opaque' ? 'part.unknown' : 'part.unsupported', at)
 
 /** A message has one field for audio. */
 function fillMedia(
@@ -328,8 +333,8 @@ function encodeBody(
     : { content, ...listed }
 }
 
-function noteUnwritten(
-  part: TextPart,
+export function noteUnwritten(
+  part: TextPart | RefusalPart,
   recipient: Filling['recipient'],
   report: Writing['report'],
 ): void {

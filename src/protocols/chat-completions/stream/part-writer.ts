@@ -1,9 +1,10 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, EncodedPartEnd, PartDelta, PartStart } from '../../../canonical/event.ts'
 import { deltasOf } from '../../../canonical/explode.ts'
-import type { Part, TokenLogprob } from '../../../canonical/message.ts'
+import type { Part, RefusalPart, TextPart, TokenLogprob } from '../../../canonical/message.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
+import { noteUnplaced, noteUnwritten } from '../content/assistant.ts'
 import { encodeAudioOutput, isAudible } from '../content/audio.ts'
 import { textField } from '../content/carriers.ts'
 import { encodeImage } from '../content/images.ts'
@@ -30,10 +31,10 @@ import {
  * the normalizer passes them on.
  */
 
-/** Makes notes for the unknown keys of a text block, which have no place in a delta. */
-function noteText({ ext, at }: Part, report: ChatCompletionsReport): void {
-  if (!ext) return
-  report.ext(ext, at)
+/** The unknown keys of a text block have no place in a delta. */
+function noteText(head: TextPart | RefusalPart, report: ChatCompletionsReport): void {
+  const { ext, at } = head
+  noteUnwritten(head, 'client', report)
   for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
 }
 
@@ -44,7 +45,8 @@ export function startPart(
 ): void {
   const choice = choiceOf(state, candidate)
   noteMessage({ ...choice.roles[message], parts: [head] }, reportOf(state))
-  if (head.type === 'media' && head.kind === 'image') {
+  // A message has one field for audio.
+  if (head.type === 'media' && (!isAudible(head) || has(choice, 'audio'))) {
     const images = encodeImage(head, writingOf(state))
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
@@ -73,18 +75,16 @@ function outOf(
   switch (head.type) {
     case 'text':
       noteText(head, report)
-      if (head.cache) report.add('cache.unsupported', head.at, 'cache')
       return {
         kind: 'text',
         text: '',
         citations: [],
         message,
-        phase: choice.phases.get(message)?.phase ?? (head.type === 'text' ? head.phase : undefined),
+        phase: choice.phases.get(message)?.phase ?? head.phase,
         ...(head.at !== undefined && { at: head.at }),
       }
     case 'refusal':
       noteText(head, report)
-      if (head.cache) report.add('cache.unsupported', head.at, 'cache')
       return { kind: 'refusal', text: '' }
     case 'reasoning':
       if (state.settings.reasoningField === 'omit') {
@@ -108,29 +108,19 @@ function outOf(
         since: choice.since,
       }
     case 'media': {
-      // A message has one field for audio.
-      if (!isAudible(head) || has(choice, 'audio')) break
-      const {
-        id,
-        data: _,
-        transcript: __,
-        ...late
-      } = encodeAudioOutput(head, { report, native: state.native })
+      const { id, data: _, transcript: __, ...late } = encodeAudioOutput(head, writingOf(state))
       return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, hasData: false }
     }
     case 'opaque':
-      report.add('part.unknown', head.at)
-      return { kind: 'none' }
     case 'tool-result':
     case 'server-tool':
     case 'search-result':
     case 'control':
-      break
+      noteUnplaced(head, report)
+      return { kind: 'none' }
     default:
-      head satisfies never
+      return head satisfies never
   }
-  report.add('part.unsupported', head.at)
-  return { kind: 'none' }
 }
 
 export const has = ({ kinds }: Choice, wanted: PartOut['kind']) => kinds.has(wanted)
