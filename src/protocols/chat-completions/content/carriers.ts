@@ -18,7 +18,7 @@ import {
   reasoningText,
 } from './reasoning.ts'
 import { encodeCarried, isTaken, readCarried } from './signatures.ts'
-import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
+import { type AssistantToWrite, opensEnvelopes, type PartWriting, type Writing } from './writing.ts'
 
 /**
  * The protocol defines no field for reasoning. These are the fields that its servers and clients
@@ -256,9 +256,9 @@ export function layoutPartsOf(
  * Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that
  * of the last signed text, if a server of this protocol signed it.
  */
-function encodeTextSignature(
-  { parts, recipient }: AssistantToWrite,
-  writing: Writing,
+export function encodeTextSignature(
+  { parts, recipient }: Pick<AssistantToWrite, 'parts' | 'recipient'>,
+  writing: PartWriting,
 ): ChatCompletionsSignatureFields {
   const { report, options } = writing
   const signed = flatMap(parts, part =>

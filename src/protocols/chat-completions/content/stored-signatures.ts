@@ -1,5 +1,7 @@
+import type { Part, Place } from '../../../canonical/message.ts'
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsWrittenAssistant } from '../schema.ts'
 
 /**
@@ -47,6 +49,16 @@ export function keep(
     writable: true,
   })
   return true
+}
+
+/** Makes the note for signatures of a message at this path that `keep` did not take. */
+export function noteUnstored(
+  parts: readonly Part[],
+  at: Place | undefined,
+  report: ChatCompletionsReport,
+): void {
+  const signed = parts.find(part => part.type === 'reasoning' && part.signature)
+  report.add('reasoning.signature-dropped', signed ? signed.at : at, signed && 'signature')
 }
 
 /** Restores the stored fields of a message. Fields that the message already has are not changed. */

@@ -20,7 +20,7 @@ import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
 import { recordsLayout } from '../content/layout.ts'
 import type { Reading } from '../content/reading.ts'
-import { type StoredSignatures, takeOut } from '../content/stored-signatures.ts'
+import { noteUnstored, type StoredSignatures, takeOut } from '../content/stored-signatures.ts'
 import type { Writing } from '../content/writing.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
@@ -334,10 +334,7 @@ function encodeCandidate(
   ) ?? { role: 'assistant' as const }
   const isKept =
     options.signatures !== 'store' || writing.native || takeOut(message, writing.stored)
-  if (!isKept) {
-    const signed = parts.find(part => part.type === 'reasoning' && part.signature)
-    report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
-  }
+  if (!isKept) noteUnstored(parts, first?.at, report)
   const inLayout = isKept && recordsLayout(options)
   for (const one of messages)
     if (one.phase && !(inLayout && hasWords(one.parts)))

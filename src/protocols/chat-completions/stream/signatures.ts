@@ -3,12 +3,20 @@ import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { validCallId } from '../content/calls.ts'
 import { carriesReasoning, carryReasoning } from '../content/carried-reasoning.ts'
-import { type LayoutPart, needsOrder, record, recordsLayout } from '../content/layout.ts'
+import { encodeTextSignature, hasPhase, layoutPartsOf } from '../content/carriers.ts'
+import { needsOrder, record, recordsLayout } from '../content/layout.ts'
 import { encodeDetails, encodeSignatures, needsDetails } from '../content/reasoning.ts'
 import { encodeCarried } from '../content/signatures.ts'
-import { keep } from '../content/stored-signatures.ts'
+import { keep, noteUnstored } from '../content/stored-signatures.ts'
 import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
-import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
+import {
+  type CallOut,
+  type Choice,
+  type EncoderState,
+  type PartOut,
+  reportOf,
+  writingOf,
+} from './encoder-state.ts'
 
 /**
  * The fields to write next to a call that carries the reasoning before it. Undefined: it carries
@@ -18,20 +26,18 @@ export function carriedTo(
   { settings, native }: EncoderState,
   { since, head }: CallOut,
 ): ChatCompletionsSignatureFields | undefined {
-  if (native || !carriesReasoning(settings)) return undefined
-  const parts = since.flatMap((out): Part[] => {
+  return native || !carriesReasoning(settings) ? undefined : carryReasoning(partsOf(since), head)
+}
+
+/** What has been written of reasoning, texts and calls. */
+function partsOf(outs: readonly PartOut[]): Part[] {
+  return outs.flatMap((out): Part[] => {
     if (out.kind === 'reasoning') return [out.part]
-    return out.kind === 'text'
-      ? [
-          {
-            type: 'text',
-            text: out.text,
-            ...omitUndefined({ phase: out.phase, signature: out.signature }),
-          },
-        ]
-      : []
+    if (out.kind === 'call') return [out.head]
+    if (out.kind !== 'text') return []
+    const { text, phase, signature, at } = out
+    return [omitUndefined({ type: 'text' as const, text, phase, signature, at })]
   })
-  return carryReasoning(parts, head)
 }
 
 /** Puts the signatures of a complete choice into the store of the caller. */
@@ -44,14 +50,7 @@ export function storeSignatures(state: EncoderState, choice: Choice, details: un
   )
   const first = state.single ? undefined : calls[0]
   if (keep(state.signatures, first && shownId(state, first), { details, extra })) return
-  const [signed] = [...choice.parts.values()].flatMap(out =>
-    out.kind === 'reasoning' && out.part.signature ? [out.part] : [],
-  )
-  reportOf(state).add(
-    'reasoning.signature-dropped',
-    signed ? signed.at : placeOf(choice),
-    signed && 'signature',
-  )
+  noteUnstored(partsOf([...choice.parts.values()]), placeOf(choice), reportOf(state))
 }
 
 /** The path of the first of the messages that were merged into this choice. */
@@ -69,32 +68,23 @@ export function encodeReasoning(
   choice: Choice,
 ): Pick<ChatCompletionsCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   const { reasoningField, signatures } = state.settings
-  const report = reportOf(state)
-  const outs = [...choice.parts.values()]
-  const reasoning = outs.flatMap(out => (out.kind === 'reasoning' ? [out.part] : []))
+  const writing = writingOf(state)
+  const { report } = writing
+  const all = partsOf([...choice.parts.values()])
+  const reasoning = all.filter(part => part.type === 'reasoning')
   const parts = reasoning.filter(
     ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
   )
-  const records = recordsLayout(state.settings)
-  if (!records)
-    for (const out of outs)
-      if (out.kind === 'text' && out.signature)
-        report.add('reasoning.signature-dropped', out.at, 'signature')
+  encodeTextSignature({ parts: all, recipient: 'client' }, writing)
   if (signatures === 'none') {
     for (const { signature, at } of parts)
       if (signature) report.add('reasoning.signature-dropped', at, 'signature')
     if (reasoningField !== 'details') return {}
   }
-  const layoutParts = outs.flatMap((out): LayoutPart[] => {
-    if (out.kind === 'reasoning') return [{ kind: 'reasoning' }]
-    if (out.kind === 'text') return [out]
-    return out.kind === 'call' ? [{ kind: 'call', id: shownId(state, out.head) }] : []
-  })
+  const layoutParts = layoutPartsOf(all, state)
   const recorded = record(layoutParts)
   const proves =
-    records &&
-    (recorded.textSignatures.length > 0 ||
-      outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
+    recordsLayout(state.settings) && (recorded.textSignatures.length > 0 || hasPhase(all))
   const wanted = reasoningField === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
     if (!state.native && needsOrder(layoutParts)) report.add('parts.order-lost', placeOf(choice))
