@@ -23,6 +23,7 @@ import {
 type BlockNotes = typeof commonNotes &
   Pick<
     typeof sharedNotes,
+    | 'citation.foreign'
     | 'finish.truncated-as-length'
     | 'reasoning.joined'
     | 'refusal.as-text'
@@ -74,7 +75,7 @@ export type BlockWire<State extends BlockState, Emit, Written, WireDelta> = {
     reasoning(text: string): WireDelta
     input(json: string): WireDelta
     signature(value: string, ext: ExtMap | undefined): WireDelta
-    /** Notes what is lost of it. Undefined: it has no form. */
+    /** Notes what is lost of one that has a form. */
     citation(state: State, citation: Citation, at: Place | undefined): WireDelta | undefined
   }
   /** What a call without arguments has for input. */
@@ -179,7 +180,10 @@ export function createBlockWriter<State extends BlockState, Emit, Written, WireD
       case 'citation': {
         if (kind !== 'text') return
         const made = deltas.citation(state, delta.citation, block.head.at)
-        if (made === undefined) return
+        if (made === undefined) {
+          reportOf(state).add('citation.foreign', block.head.at, 'citations')
+          return
+        }
         begin(state, block, emit)
         writeDelta(block, made, emit, delta)
         return

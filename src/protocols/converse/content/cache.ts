@@ -111,13 +111,18 @@ export function addPoint(
   const isMarked = end === 0 || (end === first && !native) || blocks[end - 1]?.cachePoint
   if (!native) seen.set(blocks, blocks.length)
   if ((!native && !canCache(family, place)) || isMarked) {
-    report.add('cache.unsupported', at, 'cache')
+    noteCache(part, report)
     return
   }
   const wire = encodePoint(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
   marks.push({ wire, at, place })
   blocks.splice(end, 0, { cachePoint: wire })
   if (!native) seen.set(blocks, blocks.length)
+}
+
+/** Notes a mark that is written nowhere. */
+export function noteCache({ cache, at }: Part, report: ConverseReport): void {
+  if (cache) report.add('cache.unsupported', at, 'cache')
 }
 
 /** How many blocks a list had when a point was last wanted behind them. */

@@ -1,4 +1,4 @@
-import type { Citation, ExtMap, TextPart } from '../../../canonical/message.ts'
+import type { Citation, ExtMap, Place, TextPart } from '../../../canonical/message.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -121,13 +121,19 @@ export function encodeCitation({
 }
 
 /**
- * Does another protocol's citation say more than what is written for it? `type` only names its
- * kind.
+ * Does another protocol's citation say more than what is written for it? Then it is noted. `type`
+ * only names its kind.
  */
-export const saysMore = (
+export function isApproximated(
   { protocol, raw }: Citation,
   written: readonly ConverseWrittenCitation[],
-): boolean => protocol !== protocolName && isObject(raw) && hasOtherText(raw, textsIn(written))
+  at: Place | undefined,
+  report: ConverseReport,
+): boolean {
+  const isMore = protocol !== protocolName && isObject(raw) && hasOtherText(raw, textsIn(written))
+  if (isMore) report.add('citation.approximated', at, 'citations')
+  return isMore
+}
 
 /** All texts and keys in a value. */
 function textsIn(value: unknown, found = new Set<string>()): ReadonlySet<string> {
@@ -181,17 +187,13 @@ export function encodeCited(
     return {
       citation,
       written: encodeCitation(citation),
-      isOwn: citation.protocol === protocolName,
-      isPlaced,
       start: isPlaced ? start : 0,
       end: isPlaced ? end : points.length,
     }
   })
-  for (const { citation, written, isOwn, isPlaced, start, end } of spanned)
+  for (const { citation, written } of spanned)
     if (written.length === 0) report.add('citation.foreign', at, 'citations')
-    else if (saysMore(citation, written)) report.add('citation.approximated', at, 'citations')
-    else if (!isOwn && !isPlaced && (start > 0 || end < points.length))
-      report.add('citation.span', at, 'citations')
+    else isApproximated(citation, written, at, report)
   if (points.length === 0) {
     const all = flatMap(spanned, ({ written }) => written)
     return all.length > 0 ? [citedBlock(undefined, all, ext)] : []

@@ -25,7 +25,7 @@ import {
   type ConverseWrittenBlock,
   isBlockOf,
 } from '../schema.ts'
-import { markBefore } from './cache.ts'
+import { markBefore, noteCache } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, encodeCited, unknownOfCitation } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
@@ -203,7 +203,7 @@ export function encodePart(
 ): ConverseWrittenBlock[] {
   const { report } = writing
   const write = (parts: readonly Part[]) => encodeParts(parts, writing, 'user')
-  if (part.cache && writing.to === 'client') report.add('cache.unsupported', part.at, 'cache')
+  if (writing.to === 'client') noteCache(part, report)
   switch (part.type) {
     case 'text':
       return encodeText(part, writing, role)

@@ -3,7 +3,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { addPoint, type Mark } from '../content/cache.ts'
+import { addPoint, type Mark, noteCache } from '../content/cache.ts'
 import { decodeContent, encodeWithCarrier } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
@@ -120,8 +120,7 @@ function encodeBlocks(
         family: writing.family,
         native: writing.native,
       })
-    else if (marked && part.type !== 'text')
-      writing.report.add('cache.unsupported', marked.at, 'cache')
+    else if (marked && part.type !== 'text') noteCache(marked, writing.report)
   }
 }
 
@@ -134,8 +133,7 @@ function markedBy(part: Part, { report }: RequestWriting): Part | undefined {
   const last = part.content.at(-1)
   const markedInside = last?.cache ? last : undefined
   const marked = part.cache ? part : markedInside
-  for (const inner of part.content)
-    if (inner.cache && inner !== marked) report.add('cache.unsupported', inner.at, 'cache')
+  for (const inner of part.content) if (inner !== marked) noteCache(inner, report)
   return marked
 }
 

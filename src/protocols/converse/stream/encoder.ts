@@ -1,12 +1,13 @@
 import type { EncoderEvent } from '../../../canonical/event.ts'
-import type { Part, Place } from '../../../canonical/message.ts'
+import type { Place } from '../../../canonical/message.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { createBlockEncoder, startBlocks } from '../../../kit/stream/block-encoder.ts'
 import type { StreamMachine } from '../../../protocol.ts'
+import { noteCache } from '../content/cache.ts'
 import { validCallId } from '../content/calls.ts'
-import { encodeCitation, saysMore } from '../content/citations.ts'
+import { encodeCitation, isApproximated } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { encodeCarrier, phaseBlock, seal, sealBlob } from '../content/reasoning.ts'
 import { familyOf } from '../models.ts'
@@ -128,21 +129,23 @@ export const streamEncoder: StreamMachine<
       signature: (signature, ext) => ({ reasoningContent: { ...ownOf(ext), signature } }),
       citation(state, citation, at) {
         const [wire] = encodeCitation(citation)
-        const report = reportOf(state)
-        if (!wire) report.add('citation.foreign', at, 'citations')
-        else if (saysMore(citation, [wire])) report.add('citation.approximated', at, 'citations')
-        else if (
+        if (
+          wire &&
+          !isApproximated(citation, [wire], at, reportOf(state)) &&
           citation.protocol !== protocolName &&
           (citation.start !== undefined || citation.end !== undefined)
         )
-          report.once('citation.span', at, 'citations')
+          reportOf(state).once('citation.span', at, 'citations')
         return wire && { citation: wire }
       },
     },
     // As from the service: a call without arguments has one empty delta.
     noInput: '',
 
-    noteHead: (state, { head }) => noteHead(state, head),
+    noteHead(state, { head }) {
+      noteCache(head, reportOf(state))
+      noteOwn(state, head.ext, head.at)
+    },
     seal: (state, ...sealed) => seal(...sealed, state.family),
     redacted: ({ family }, signature, { head }) => ({
       reasoningContent: {
@@ -157,11 +160,6 @@ export const streamEncoder: StreamMachine<
     phase: phaseBlock,
     validCallId,
   }),
-}
-
-function noteHead(state: EncoderState, { cache, at, ext }: Part): void {
-  if (cache) reportOf(state).add('cache.unsupported', at, 'cache')
-  noteOwn(state, ext, at)
 }
 
 function finishMessage(state: EncoderState, stop: ConverseStop, emit: EmitWire): void {

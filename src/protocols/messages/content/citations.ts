@@ -108,8 +108,7 @@ export function encodeCited(
     })
   }
   for (const { citation, isPlaced } of spanned) {
-    if (encodeCitation(citation).length === 0 || points.length === 0)
-      report.add('citation.foreign', at, 'citations')
+    if (encodeCitation(citation).length === 0) report.add('citation.foreign', at, 'citations')
     else if (!isPlaced || !isCut) report.add('citation.span', at, 'citations')
   }
   if (foreign.some(({ kind }) => kind === 'url'))

@@ -2,7 +2,6 @@ import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonic
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { idOf } from '../../../kit/conversation/ids.ts'
-import { createFault } from '../../../kit/errors/fault.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -132,5 +131,3 @@ export function startWriting(
     place: 'conversation',
   }
 }
-
-export const malformed = createFault(protocolName)

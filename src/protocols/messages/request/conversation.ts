@@ -6,11 +6,11 @@ import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { signedByProxy } from '../content/calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
-import { contentOf, malformed, type RequestWriting } from '../content/writing.ts'
+import { contentOf, type RequestWriting } from '../content/writing.ts'
 import { refusesPrefill } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
-import { keep, ownOf, protocolName } from '../own.ts'
+import { fault, keep, ownOf, protocolName } from '../own.ts'
 import type {
   MessagesMessage,
   MessagesRawBlock,
@@ -73,10 +73,7 @@ export function decodeMessage(
 ): Message {
   const { role, content } = wire
   if (role === 'system' && midSystem === 'reject')
-    throw malformed(
-      below(at, 'role'),
-      'instructions must be in the field `system`, not in `messages`',
-    )
+    throw fault(below(at, 'role'), 'instructions must be in the field `system`, not in `messages`')
   const parts = decodeContent(content, below(at, 'content'), report)
   const turn =
     role === 'system'

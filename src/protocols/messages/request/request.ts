@@ -12,10 +12,10 @@ import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
 import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
 import { areCovered, serverFinder } from '../content/mcp.ts'
 import { decodeTool, encodeTools } from '../content/tools.ts'
-import { malformed, type RequestWriting, startWriting } from '../content/writing.ts'
+import { type RequestWriting, startWriting } from '../content/writing.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
+import { fault, keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import { type MessagesBody, MessagesRequest } from '../schema.ts'
 import { betasOf } from './betas.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
@@ -78,7 +78,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     unknown = withInner(unknown, key, inner)
   }
   if (options.requireMaxTokens && !isLimit(max_tokens))
-    throw malformed('/max_tokens', 'a request says how many tokens it wants')
+    throw fault('/max_tokens', 'a request says how many tokens it wants')
   if (max_tokens != null && !isLimit(max_tokens)) unknown = { ...unknown, max_tokens }
   const { format, unknown: ofFormat, isOlder, older } = decodeOutput(body)
   if (tool_choice) inside('tool_choice', unknownOfToolChoice(tool_choice))

@@ -6,8 +6,8 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { isForeign, isHosted, nearestOf } from '../content/tools.ts'
-import { malformed, type RequestWriting } from '../content/writing.ts'
-import { protocolName } from '../own.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import { fault, protocolName } from '../own.ts'
 import type { MessagesToolChoice, MessagesWrittenToolChoice } from '../schema.ts'
 
 export function decodeToolChoice(
@@ -22,7 +22,7 @@ export function decodeToolChoice(
     case 'none':
       return { mode: 'none' }
     case 'tool':
-      if (wire.name === undefined) throw malformed('/tool_choice/name', 'a chosen tool has a name')
+      if (wire.name === undefined) throw fault('/tool_choice/name', 'a chosen tool has a name')
       if (tools.some(tool => isHosted(tool) && tool.name === wire.name))
         return { mode: 'tool', kind: 'server', name: wire.name, protocol: protocolName, raw: wire }
       return { mode: 'tool', kind: 'function', name: wire.name }

@@ -20,7 +20,7 @@ import { carrierOf, decodeReasoning, decodeTransformations } from '../content/re
 import { decodeError } from '../errors.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
-import { keep, protocolName } from '../own.ts'
+import { fault, keep, protocolName } from '../own.ts'
 import { allowedNames } from '../request/tool-choice.ts'
 import { decodeFinish, decodeTier, responseKeys } from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
@@ -28,7 +28,6 @@ import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from '../
 import {
   deltaKeys,
   eventKeys,
-  fault,
   noteUnknown,
   type OpenBlock,
   readDelta,

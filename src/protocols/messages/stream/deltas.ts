@@ -1,5 +1,4 @@
 import type { Delta } from '../../../canonical/event.ts'
-import { createFault } from '../../../kit/errors/fault.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -9,7 +8,7 @@ import type { MachineState } from '../../../protocol.ts'
 import { decodeCitation } from '../content/citations.ts'
 import { decodeReasoning } from '../content/reasoning.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
-import { protocolName } from '../own.ts'
+import { fault, protocolName } from '../own.ts'
 import type { MessagesRawBlock } from '../schema.ts'
 
 /** Reads the deltas of a stream, and finds the unknown keys of events and deltas. */
@@ -57,8 +56,6 @@ export const reportOf = ({ notes }: MachineState): MessagesReport =>
   createMessagesReport(undefined, notes)
 
 export const noteUnknown = unknownNoter(reportOf)
-
-export const fault = createFault(protocolName)
 
 export type OpenBlock = {
   part: number

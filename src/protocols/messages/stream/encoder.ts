@@ -53,8 +53,7 @@ export const streamEncoder: StreamMachine<
 
     start(state, { type: _, ...start }) {
       state.start = start
-      if (start.createdAt !== undefined)
-        reportOf(state).add('field.unsupported', undefined, 'createdAt')
+      reportOf(state).rest({ createdAt: start.createdAt }, undefined)
       reportOf(state).ext(start.ext, '')
     },
 
@@ -108,10 +107,9 @@ export const streamEncoder: StreamMachine<
       input: json => ({ type: 'input_json_delta', partial_json: json }),
       signature: (signature, ext) => ({ ...ownOf(ext), type: 'signature_delta', signature }),
       citation(state, citation, at) {
-        const report = reportOf(state)
         const [wire] = encodeCitation(citation)
-        if (!wire) report.add('citation.foreign', at, 'citations')
-        else if (citation.protocol !== protocolName) {
+        if (wire && citation.protocol !== protocolName) {
+          const report = reportOf(state)
           if (citation.start !== undefined || citation.end !== undefined)
             report.once('citation.span', at, 'citations')
           report.once('citation.encrypted-index', '/content')
