@@ -37,15 +37,21 @@ export type Counted = {
   giveBack(): Promise<Record<string, string>>
 }
 
-export function createAdmission({
-  config,
-  hooks,
-  limits,
-  inFlight,
-}: Pick<Service, 'config' | 'hooks' | 'limits' | 'inFlight'>): Admission {
+type Parts = Pick<Service, 'config' | 'hooks' | 'limits' | 'inFlight'>
+
+export function createAdmission(parts: Parts): Admission {
+  const { config, hooks, limits, inFlight } = parts
   const keys = createKeyRing(config.keys)
   const localOnly = keys.size === 0 && config.auth !== 'none' && !hooks.authenticate
+  const decide = createDecision(parts, { keys, localOnly })
   const guesses = createGuesses(config.defaults.wrongKeysPerMinute, limits)
+
+  /**
+   * Does a refusal of this request count as a wrong key? Without a key it does not, except with a
+   * hook, which may find keys anywhere.
+   */
+  const mayBeGuess = ({ headers, query }: ClientRequest, { address }: Protocol) =>
+    hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
 
   return {
     localOnly,
@@ -55,70 +61,27 @@ export function createAdmission({
       try {
         return await decide(request, protocol)
       } catch (error) {
-        if (
-          error instanceof GatewayError &&
-          error.error.kind === 'authentication' &&
-          mayBeGuess(request, protocol)
-        )
-          await guesses.count(from)
+        const isRefused = error instanceof GatewayError && error.error.kind === 'authentication'
+        if (isRefused && mayBeGuess(request, protocol)) await guesses.count(from)
         throw error
       }
     },
-    async count(identity) {
-      const { group, requestsPerMinute = 0 } = identity
-      const ofGroup =
-        group !== undefined && Object.hasOwn(config.groups, group)
-          ? config.groups[group]?.requestsPerMinute
-          : undefined
-      const own = await limits.take(ownerOf(identity), requestsPerMinute)
-      const shared =
-        own?.waitMs === undefined ? await limits.take(`group ${group}`, ofGroup ?? 0) : undefined
-      const isSharedNarrower = shared && (!own || shared.remaining < own.remaining)
-      const narrow = isSharedNarrower ? shared : own
-      if (!narrow) return undefined
-      const headers = limitHeaders(narrow)
-      const retryAfterMs = own?.waitMs ?? shared?.waitMs
-      if (retryAfterMs !== undefined)
-        throw new GatewayError(
-          {
-            status: 429,
-            kind: 'rate_limit',
-            message: 'too many requests in this minute',
-            retryAfterMs,
-          },
-          { headers },
-        )
-      return {
-        headers,
-        async giveBack() {
-          if (own) await limits.giveBack(ownerOf(identity), requestsPerMinute)
-          if (shared) await limits.giveBack(`group ${group}`, ofGroup ?? 0)
-          return limitHeaders({ ...narrow, remaining: narrow.remaining + 1 })
-        },
-      }
-    },
+    count: createCount(parts),
     enter(identity, signal) {
       const { concurrentRequests: limit = 0 } = identity
-      return limit === 0
-        ? undefined
-        : inFlight.wait({
-            name: ownerOf(identity),
-            limit,
-            signal,
-            rejection: () => tooManyAtOnce(429, 'API key'),
-          })
+      if (limit === 0) return undefined
+      const rejection = () => tooManyAtOnce(429, 'API key')
+      return inFlight.wait({ name: ownerOf(identity), limit, signal, rejection })
     },
   }
+}
 
-  /**
-   * Does a refusal of this request count as a wrong key? Without a key it does not, except with a
-   * hook, which may find keys anywhere.
-   */
-  function mayBeGuess({ headers, query }: ClientRequest, { address }: Protocol): boolean {
-    return hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
-  }
-
-  async function decide(request: ClientRequest, { address }: Protocol): Promise<Identity> {
+/** Who sends a request, by the hook, or by its key. */
+function createDecision(
+  { config, hooks }: Parts,
+  { keys, localOnly }: { keys: ReturnType<typeof createKeyRing>; localOnly: boolean },
+) {
+  return async (request: ClientRequest, { address }: Protocol): Promise<Identity> => {
     const { headers, query, local } = request
     const credentials = credentialsOf(address, headers, query)
     const [credential] = credentials
@@ -132,11 +95,7 @@ export function createAdmission({
     if (config.auth === 'none') return {}
     if (localOnly) {
       if (local) return {}
-      throw reject(
-        401,
-        'authentication',
-        'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or set "auth": "none"',
-      )
+      throw reject(401, 'authentication', thisMachineOnly)
     }
     for (const shown of credentials) {
       const identity = keys.find(shown)
@@ -144,6 +103,46 @@ export function createAdmission({
     }
     throw unauthorized(credential)
   }
+}
+
+const thisMachineOnly =
+  'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or set "auth": "none"'
+
+/** Counts calls against the client's own limit and its group's. */
+function createCount({ config: { groups }, limits }: Parts): Admission['count'] {
+  return async identity => {
+    const { group, requestsPerMinute: ownLimit = 0 } = identity
+    const isKnown = group !== undefined && Object.hasOwn(groups, group)
+    const groupLimit = (isKnown && groups[group]?.requestsPerMinute) || 0
+    const own = await limits.take(ownerOf(identity), ownLimit)
+    const isFull = own?.waitMs !== undefined
+    const shared = isFull ? undefined : await limits.take(`group ${group}`, groupLimit)
+    const narrow = narrower(own, shared)
+    if (!narrow) return undefined
+    const headers = limitHeaders(narrow)
+    const retryAfterMs = own?.waitMs ?? shared?.waitMs
+    if (retryAfterMs !== undefined) {
+      const message = 'too many requests in this minute'
+      throw new GatewayError(
+        { status: 429, kind: 'rate_limit', message, retryAfterMs },
+        { headers },
+      )
+    }
+    return {
+      headers,
+      async giveBack() {
+        if (own) await limits.giveBack(ownerOf(identity), ownLimit)
+        if (shared) await limits.giveBack(`group ${group}`, groupLimit)
+        return limitHeaders({ ...narrow, remaining: narrow.remaining + 1 })
+      },
+    }
+  }
+}
+
+/** Of two limits, the one that leaves less. */
+function narrower(own: Taken | undefined, shared: Taken | undefined): Taken | undefined {
+  if (!own || !shared) return own ?? shared
+  return shared.remaining < own.remaining ? shared : own
 }
 
 /** The name of a client's own limits. */
@@ -177,14 +176,12 @@ function createGuesses(perMinute: number, limits: Service['limits']) {
       refusedUntil.delete(address)
     },
     async count(address: string | undefined): Promise<void> {
-      const waitMs =
-        address === undefined
-          ? undefined
-          : (await limits.take(`wrong keys ${address}`, perMinute))?.waitMs
-      if (address === undefined || waitMs === undefined) return
+      if (address === undefined) return
+      const taken = await limits.take(`wrong keys ${address}`, perMinute)
+      if (taken?.waitMs === undefined) return
       const [oldest] = refusedUntil.keys()
       if (refusedUntil.size >= mostAddresses && oldest !== undefined) refusedUntil.delete(oldest)
-      refusedUntil.set(address, performance.now() + waitMs)
+      refusedUntil.set(address, performance.now() + taken.waitMs)
     },
   }
 }

@@ -59,72 +59,18 @@ type Found = { entry: ModelEntry; own: string; rest: string }
 
 export function createCatalog({ models, channels, groups }: ParsedConfig): Catalog {
   const channelOf = new Map(channels.map(channel => [channel.name, channel]))
-  const exact = new Map<string, ModelEntry>()
-  for (const entry of models)
-    for (const id of [entry.id, ...entry.aliases]) if (!id.endsWith('*')) exact.set(id, entry)
-  const patterns = models
-    .flatMap(entry =>
-      [entry.id, ...entry.aliases]
-        .filter(id => id.endsWith('*'))
-        .map(id => ({ prefix: id.slice(0, -1), entry })),
-    )
-    .sort((a, b) => b.prefix.length - a.prefix.length)
-  const turns = new Map<string, number>()
+  const known = createIds(models)
+  const { sees, seesAny } = createVisibility(groups)
+  const inTurn = createTurns()
 
-  const sees = ({ group, models: own }: Identity, id: string) => {
-    if (own && !own.some(pattern => isMatch(pattern, id))) return false
-    if (group === undefined) return true
-    const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
-    return allowed?.some(pattern => isMatch(pattern, id)) ?? false
-  }
-  /** Is there an id that matches both patterns? */
-  const overlap = (one: string, other: string) => {
-    const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
-    return (
-      (one.endsWith('*') && b.startsWith(a)) ||
-      (other.endsWith('*') && a.startsWith(b)) ||
-      one === other
-    )
-  }
   const lookUp = (id: string, identity: Identity): Found | undefined => {
-    const entry = exact.get(id)
+    const entry = known.exact(id)
     if (entry) {
       const own = id === entry.id || entry.id.endsWith('*') ? id : entry.id
       return sees(identity, id) || sees(identity, own) ? { entry, own, rest: '' } : undefined
     }
-    const pattern = sees(identity, id)
-      ? patterns.find(({ prefix }) => id.startsWith(prefix))
-      : undefined
+    const pattern = sees(identity, id) ? known.pattern(id) : undefined
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
-  }
-
-  /**
-   * Orders the equal candidates at the front: by their conversation, or one of them first in turns
-   * by weight.
-   */
-  const inTurn = (
-    entry: ModelEntry,
-    ranked: Ranked[],
-    { conversation }: RoutedRequest,
-  ): Ranked[] => {
-    const [first] = ranked
-    const peers = first
-      ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign)
-      : []
-    if (peers.length < 2) return ranked
-    const others = ranked.slice(peers.length)
-    const key = entry.sticky ? conversation?.() : undefined
-    if (key !== undefined) {
-      const score = new Map(
-        peers.map(one => [one, scoreOf(key, one.candidate.channel.name, one.weight)]),
-      )
-      return [...peers.sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0)), ...others]
-    }
-    const turn = turns.get(entry.id) ?? 0
-    turns.set(entry.id, turn + 1)
-    const weights = peers.map(({ weight }) => weight)
-    const chosen = peers[byTurn(weights, turn)]
-    return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
   }
 
   const candidatesOf = (
@@ -138,19 +84,10 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
       if (!channel) return []
       const served = (model?.endsWith('*') ? model.slice(0, -1) + rest : model) ?? own
       const protocol = spokenWith(channel, caller, { model: served, ...requested })
-      return [
-        {
-          candidate: { channel, entry, link, model: served, protocol },
-          priority,
-          isForeign: protocol !== caller,
-          weight,
-        },
-      ]
+      const candidate = { channel, entry, link, model: served, protocol }
+      return [{ candidate, priority, isForeign: protocol !== caller, weight }]
     })
-    ranked.sort(
-      (a, b) =>
-        a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight,
-    )
+    ranked.sort(byRank)
     return inTurn(entry, ranked, requested).map(({ candidate }) => candidate)
   }
 
@@ -162,9 +99,8 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
       if (!requested.fallbacks || found.entry.fallbacks.length === 0) return own
       const others = found.entry.fallbacks.flatMap(fallback => {
         const other = lookUp(fallback, identity)
-        return other
-          ? candidatesOf(other, caller, requested).map(candidate => ({ ...candidate, fallback }))
-          : []
+        const served = other ? candidatesOf(other, caller, requested) : []
+        return served.map(candidate => ({ ...candidate, fallback }))
       })
       return [...own, ...others]
     },
@@ -177,16 +113,88 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
       const found = lookUp(id, identity)
       return found && infoOf(id, found.entry)
     },
-    reaches({ name }, { group, models: own }) {
-      const serving = models
-        .filter(entry => entry.channels.some(one => one.name === name))
-        .flatMap(({ id, aliases }) => [id, ...aliases])
-      if (own && !serving.some(id => own.some(pattern => overlap(pattern, id)))) return false
-      if (group === undefined) return serving.length > 0
-      const allowed = Object.hasOwn(groups, group) ? (groups[group]?.models ?? []) : []
-      return serving.some(id => allowed.some(pattern => overlap(pattern, id)))
+    reaches({ name }, identity) {
+      const served = models.filter(entry => entry.channels.some(one => one.name === name))
+      return seesAny(identity, served.flatMap(idsOf))
     },
   }
+}
+
+const idsOf = ({ id, aliases }: ModelEntry) => [id, ...aliases]
+
+/** Entries by their ids and aliases. Of several patterns that match, the longest one counts. */
+function createIds(models: readonly ModelEntry[]) {
+  const named = models.flatMap(entry => idsOf(entry).map(id => ({ id, entry })))
+  const exact = new Map<string, ModelEntry>()
+  for (const { id, entry } of named) if (!id.endsWith('*')) exact.set(id, entry)
+  const patterns = named
+    .filter(({ id }) => id.endsWith('*'))
+    .map(({ id, entry }) => ({ prefix: id.slice(0, -1), entry }))
+    .sort((a, b) => b.prefix.length - a.prefix.length)
+  return {
+    exact: (id: string) => exact.get(id),
+    pattern: (id: string) => patterns.find(({ prefix }) => id.startsWith(prefix)),
+  }
+}
+
+/** Which ids a client sees, by its key and its group. */
+function createVisibility(groups: ParsedConfig['groups']) {
+  const allowedIn = (group: string) =>
+    Object.hasOwn(groups, group) ? (groups[group]?.models ?? []) : []
+  return {
+    sees({ group, models: own }: Identity, id: string): boolean {
+      if (own && !own.some(pattern => isMatch(pattern, id))) return false
+      return group === undefined || allowedIn(group).some(pattern => isMatch(pattern, id))
+    },
+    /** Of ids that may be patterns themselves. */
+    seesAny({ group, models: own }: Identity, ids: readonly string[]): boolean {
+      if (own && !ids.some(id => own.some(pattern => overlap(pattern, id)))) return false
+      if (group === undefined) return ids.length > 0
+      return ids.some(id => allowedIn(group).some(pattern => overlap(pattern, id)))
+    },
+  }
+}
+
+const byRank = (a: Ranked, b: Ranked) =>
+  a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight
+
+/**
+ * Orders the equal candidates at the front: by their conversation, or one of them first in turns by
+ * weight.
+ */
+function createTurns() {
+  const turns = new Map<string, number>()
+  return (entry: ModelEntry, ranked: Ranked[], { conversation }: RoutedRequest): Ranked[] => {
+    const [first] = ranked
+    const isPeer = (one: Ranked) =>
+      one.priority === first?.priority && one.isForeign === first.isForeign
+    const peers = ranked.filter(isPeer)
+    if (peers.length < 2) return ranked
+    const key = entry.sticky ? conversation?.() : undefined
+    if (key !== undefined) return [...byScore(peers, key), ...ranked.slice(peers.length)]
+    const turn = turns.get(entry.id) ?? 0
+    turns.set(entry.id, turn + 1)
+    const weights = peers.map(({ weight }) => weight)
+    const chosen = peers[byTurn(weights, turn)]
+    return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
+  }
+}
+
+/** The order of equal candidates for a conversation: always the same one. */
+function byScore(peers: Ranked[], key: string): Ranked[] {
+  const score = new Map<Ranked, number>()
+  for (const one of peers) score.set(one, scoreOf(key, one.candidate.channel.name, one.weight))
+  return peers.sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0))
+}
+
+/** Is there an id that matches both patterns? */
+function overlap(one: string, other: string): boolean {
+  const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
+  return (
+    (one.endsWith('*') && b.startsWith(a)) ||
+    (other.endsWith('*') && a.startsWith(b)) ||
+    one === other
+  )
 }
 
 const isMatch = (pattern: string, id: string) =>
