@@ -1,9 +1,11 @@
+import type { Kysely } from 'kysely'
 import { type GatewayError, type LikelyUse, reject, type UsageRecord } from '../gateway/gateway.ts'
 import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
 import type { KeyInfo } from './keys.ts'
 import { costOf, type Prices } from './prices.ts'
 import type { Reservations, Reserved } from './reservations.ts'
+import type { Tables } from './tables.ts'
 import type { Writer } from './writer.ts'
 
 /**
@@ -53,6 +55,8 @@ const limitNames = [
 const staleMs = 1_500
 const freshMs = 1_000
 
+const minuteMs = 60_000
+
 /**
  * `onFailure`: when the database fails. `open`: what it said last counts, with the requests of this
  * process since then.
@@ -83,40 +87,11 @@ export function createBudgets(
     const db = await ready()
     const others = await reservations.ofOthers(id)
     const now = new Date()
-    const { month, today } = startsAt(now)
-    const days = await db
-      .selectFrom('days')
-      .select(['start', 'input', 'output', 'cost'])
-      .where('key', '=', name)
-      .where('keyId', '=', id)
-      .where('start', '>=', month)
-      .execute()
-    const recent = await db
-      .selectFrom('records')
-      .select(({ fn }) => [
-        fn.sum<number | null>('input').as('input'),
-        fn.sum<number | null>('output').as('output'),
-      ])
-      .where('key', '=', name)
-      .where('keyId', '=', id)
-      .where('time', '>=', now.getTime() - 60_000)
-      .executeTakeFirst()
     const spent: Spent = {
       others,
-      today,
-      month,
-      minuteTokens: Number(recent?.input) + Number(recent?.output),
-      dayTokens: 0,
-      monthTokens: 0,
-      dayDollars: 0,
-      monthDollars: 0,
-    }
-    for (const { start, input, output, cost } of days) {
-      spent.monthTokens += input + output
-      spent.monthDollars += cost
-      if (start < today) continue
-      spent.dayTokens += input + output
-      spent.dayDollars += cost
+      ...startsAt(now),
+      ...(await sumsOfDays(db, { id, name }, now)),
+      minuteTokens: await tokensOfMinute(db, { id, name }, now),
     }
     // While the database fails, these are among the records that it does not have.
     if (!writer.isFailing()) add(spent, late.tokens, late.dollars)
@@ -176,6 +151,42 @@ export function createBudgets(
   }
 }
 
+type Owner = Pick<KeyInfo, 'id' | 'name'>
+
+async function sumsOfDays(db: Kysely<Tables>, { id, name }: Owner, now: Date) {
+  const { month, today } = startsAt(now)
+  const days = await db
+    .selectFrom('days')
+    .select(['start', 'input', 'output', 'cost'])
+    .where('key', '=', name)
+    .where('keyId', '=', id)
+    .where('start', '>=', month)
+    .execute()
+  const sums = { dayTokens: 0, monthTokens: 0, dayDollars: 0, monthDollars: 0 }
+  for (const { start, input, output, cost } of days) {
+    sums.monthTokens += input + output
+    sums.monthDollars += cost
+    if (start < today) continue
+    sums.dayTokens += input + output
+    sums.dayDollars += cost
+  }
+  return sums
+}
+
+async function tokensOfMinute(db: Kysely<Tables>, { id, name }: Owner, now: Date): Promise<number> {
+  const recent = await db
+    .selectFrom('records')
+    .select(({ fn }) => [
+      fn.sum<number | null>('input').as('input'),
+      fn.sum<number | null>('output').as('output'),
+    ])
+    .where('key', '=', name)
+    .where('keyId', '=', id)
+    .where('time', '>=', now.getTime() - minuteMs)
+    .executeTakeFirst()
+  return Number(recent?.input) + Number(recent?.output)
+}
+
 /** No id or name has a line break. The name is for the index of records. */
 const nameOf = (id: string, name: string) => `${id}\n${name}`
 
@@ -192,9 +203,7 @@ const unknownUse = () =>
     503,
     'unavailable',
     'the budget of this key cannot be read: its database does not respond',
-    {
-      retryAfterMs: 5_000,
-    },
+    { retryAfterMs: 5_000 },
   )
 
 const startsAt = (now: Date) => ({
@@ -246,14 +255,11 @@ function rejectionOfReserved(
   const all: Spent = { others, ...spent }
   add(all, own.tokens + others.tokens, own.dollars + others.dollars)
   const rejection = rejectionOf(key, all, now)
+  if (!rejection) return undefined
   // One of them may end at any moment, and use less than that.
-  return (
-    rejection &&
-    reject(429, 'rate_limit', `${inProgress} ${rejection.message}`, { retryAfterMs: 2_000 })
-  )
+  const message = `with the requests in progress ${rejection.message}`
+  return reject(429, 'rate_limit', message, { retryAfterMs: 2_000 })
 }
-
-const inProgress = 'with the requests in progress'
 
 /** `next`: when the budget begins again, in Unix milliseconds. */
 function spentUntil(next: number, now: Date, words: string): GatewayError {
