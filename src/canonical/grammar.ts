@@ -1,5 +1,14 @@
 import type { CanonicalEvent } from './event.ts'
 
+/** What a candidate has had so far. Messages and parts are counted; `openParts`: with their message. */
+type Candidate = {
+  messages: number
+  parts: number
+  openMessages: Set<number>
+  openParts: Map<number, number>
+  finished: boolean
+}
+
 /**
  * Violations of the stream grammar in `event.ts`, as sentences. Empty: the stream is legal.
  * @example
@@ -9,28 +18,10 @@ import type { CanonicalEvent } from './event.ts'
  */
 export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
   const faults: string[] = []
-  const candidates = new Map<
-    number,
-    {
-      messages: number
-      parts: number
-      openMessages: Set<number>
-      openParts: Map<number, number>
-      finished: boolean
-    }
-  >()
+  const candidates = new Map<number, Candidate>()
   const of = (index: number) => {
-    let known = candidates.get(index)
-    if (!known) {
-      known = {
-        messages: 0,
-        parts: 0,
-        openMessages: new Set(),
-        openParts: new Map(),
-        finished: false,
-      }
-      candidates.set(index, known)
-    }
+    const known = candidates.get(index) ?? newCandidate()
+    candidates.set(index, known)
     return known
   }
   let place = -1
@@ -42,53 +33,15 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
     if (phase === 'ended') fault('nothing follows the end')
     if (phase === 'failed' && event.type !== 'end') fault('only the end follows an error')
     if (phase === 'before' && event.type !== 'start') fault('the first event is start')
-    if ('candidate' in event && of(event.candidate).finished)
-      fault('nothing of a candidate follows its finish')
+    if ('candidate' in event) {
+      checkCandidate(of(event.candidate), event, fault)
+      continue
+    }
     switch (event.type) {
       case 'start':
         if (phase !== 'before') fault('start comes once')
         else phase = 'inside'
         break
-      case 'message.start': {
-        const known = of(event.candidate)
-        if (event.message !== known.messages)
-          fault(`messages are counted from 0 without gaps: expected ${known.messages}`)
-        known.messages++
-        known.openMessages.add(event.message)
-        break
-      }
-      case 'part.start': {
-        const known = of(event.candidate)
-        if (!known.openMessages.has(event.message)) fault('its message is not open')
-        if (event.part !== known.parts)
-          fault(`parts are counted from 0 without gaps: expected ${known.parts}`)
-        known.parts++
-        known.openParts.set(event.part, event.message)
-        break
-      }
-      case 'part.delta':
-        if (
-          !of(event.candidate).openParts.has(event.part) &&
-          !(event.delta.kind === 'signature' && event.part < of(event.candidate).parts)
-        )
-          fault('its part is not open')
-        break
-      case 'part.end':
-        if (!of(event.candidate).openParts.delete(event.part)) fault('its part is not open')
-        break
-      case 'message.end': {
-        const known = of(event.candidate)
-        if ([...known.openParts.values()].includes(event.message))
-          fault('a part of the message is still open')
-        if (!known.openMessages.delete(event.message)) fault('its message is not open')
-        break
-      }
-      case 'finish': {
-        const known = of(event.candidate)
-        if (known.openMessages.size > 0) fault('a message is still open')
-        known.finished = true
-        break
-      }
       case 'error':
         phase = 'failed'
         break
@@ -112,4 +65,57 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
     for (const [index, { finished }] of candidates)
       if (!finished) faults.push(`candidate ${index} has no finish in a clean stream`)
   return faults
+}
+
+const newCandidate = (): Candidate => ({
+  messages: 0,
+  parts: 0,
+  openMessages: new Set(),
+  openParts: new Map(),
+  finished: false,
+})
+
+type CandidateEvent = Extract<CanonicalEvent, { candidate: number }>
+
+/** Checks an event of a candidate, and counts it. */
+function checkCandidate(
+  known: Candidate,
+  event: CandidateEvent,
+  fault: (what: string) => void,
+): void {
+  if (known.finished) fault('nothing of a candidate follows its finish')
+  switch (event.type) {
+    case 'message.start':
+      if (event.message !== known.messages)
+        fault(`messages are counted from 0 without gaps: expected ${known.messages}`)
+      known.messages++
+      known.openMessages.add(event.message)
+      break
+    case 'part.start':
+      if (!known.openMessages.has(event.message)) fault('its message is not open')
+      if (event.part !== known.parts)
+        fault(`parts are counted from 0 without gaps: expected ${known.parts}`)
+      known.parts++
+      known.openParts.set(event.part, event.message)
+      break
+    case 'part.delta': {
+      const isLateSignature = event.delta.kind === 'signature' && event.part < known.parts
+      if (!known.openParts.has(event.part) && !isLateSignature) fault('its part is not open')
+      break
+    }
+    case 'part.end':
+      if (!known.openParts.delete(event.part)) fault('its part is not open')
+      break
+    case 'message.end':
+      if ([...known.openParts.values()].includes(event.message))
+        fault('a part of the message is still open')
+      if (!known.openMessages.delete(event.message)) fault('its message is not open')
+      break
+    case 'finish':
+      if (known.openMessages.size > 0) fault('a message is still open')
+      known.finished = true
+      break
+    default:
+      event satisfies never
+  }
 }
