@@ -263,6 +263,8 @@ export type SignatureStorage<Options> = {
 
 /** What the passes over a conversation make of it, see `translate/passes/`. */
 export type Demands = {
+  /** What it takes as schemas of tools. Absent: every object schema. */
+  toolSchemas?: SchemaDialect
   toolNames: ToolNameDemands
   toolPairs: ToolPairDemands
   /**
@@ -276,6 +278,12 @@ export type Demands = {
   /** There is the tool choice `validated`. Default: functions are made strict instead. */
   validatedChoice?: boolean
 }
+
+/**
+ * What a target takes as the schema of a function's parameters. `plainRoot`: no combination of
+ * schemas at the root. `newest`: JSON Schema 2020-12 only.
+ */
+export type SchemaDialect = { plainRoot?: boolean; newest?: boolean }
 
 /**
  * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order

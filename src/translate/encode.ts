@@ -9,6 +9,7 @@ import { readableResults } from './passes/readable-results.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
+import { fitTools } from './passes/tools.ts'
 
 /**
  * A request as a protocol writes it. One of another protocol first becomes what the target demands,
@@ -42,7 +43,8 @@ function prepare(
   report: PassReport,
 ): ReturnType<typeof nameTools> {
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
-  const gathered = gatherTools(held, demands.lateTools, protocol, report)
+  const fitted = fitTools(held, demands.toolSchemas ?? {}, report)
+  const gathered = gatherTools(fitted, demands.lateTools, protocol, report)
   const paired = pairToolCalls(gathered.messages, demands.toolPairs, repair, report)
   const { request, renamed } = nameTools(withMessages(gathered, paired), demands.toolNames, report)
   const readable = readableResults(request.messages, protocol, report)

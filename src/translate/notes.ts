@@ -46,6 +46,15 @@ export const translateNotes = {
     kind: 'approximated',
     meaning: 'A tool that was added inside the conversation is written in the list of all tools.',
   },
+  'tool.duplicate': {
+    kind: 'dropped',
+    meaning: 'An earlier tool has the same name; servers take only one of a name.',
+  },
+  'tool.schema-root': {
+    kind: 'approximated',
+    meaning:
+      'The target takes no combination of schemas at the root: the properties of all branches are written, and the combination moves into the description.',
+  },
   'tool-choice.strict-tools': {
     kind: 'approximated',
     meaning:
@@ -77,6 +86,8 @@ export const advice: Record<
   'tool-result.duplicate': 'Send one result per call.',
   'tool-result.moved': 'Send results directly after calls.',
   'tool.added-late': 'See `messages.toolAddition`.',
+  'tool.duplicate': 'Give each tool a name of its own.',
+  'tool.schema-root': 'Nothing to do.',
   'tool-choice.strict-tools': 'Nothing to do.',
   'tool-call.empty-name': 'Nothing to do.',
   'response.id-renewed': 'Nothing to do.',

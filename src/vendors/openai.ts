@@ -43,6 +43,13 @@ export const openaiModels: readonly Fact[] = [
     sources: ['https://platform.openai.com/docs/api-reference'],
   },
   {
+    fact: 'These models refuse a combination of schemas at the root of parameters; gpt-5 and later take it.',
+    protocols: ['chat-completions', 'responses'],
+    models: ['gpt-3*', 'gpt-4*', 'o1*', 'o3*', 'o4*'],
+    options: { tools: { schemas: 'plain' } },
+    sources: ['https://platform.openai.com/docs/guides/structured-outputs'],
+  },
+  {
     fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
     protocols: ['chat-completions'],
     models: ['gpt-5.6*', 'gpt-6*'],

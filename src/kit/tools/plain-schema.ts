@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, without } from '../json/json.ts'
 import { mapSchemas } from './schema-subset.ts'
-
-const unions = ['anyOf', 'oneOf', 'allOf'] as const
+import { foldRoot } from './tool-schema.ts'
 
 /**
  * The schema of a function's parameters as servers with a small subset of JSON Schema take it: a
@@ -24,27 +23,5 @@ export function plainSchema(schema: JsonObject): JsonObject {
     return plain
   })
   const rooted = '$schema' in inner ? without(inner, ['$schema']) : inner
-  const found = unions.filter(key => key in rooted)
-  if (found.length === 0) return rooted
-  const omitted = found.map(key => `${key}: ${JSON.stringify(rooted[key])}`).join(', ')
-  const description = [rooted['description'], `(${omitted})`]
-    .filter(text => typeof text === 'string' && text !== '')
-    .join(' ')
-  return {
-    type: 'object',
-    ...without(rooted, found),
-    properties: { ...propertiesOf(rooted, found) },
-    description,
-  }
-}
-
-/** The properties of all alternatives, none of which is required. */
-function propertiesOf(schema: JsonObject, found: readonly string[]): JsonObject {
-  const all: JsonObject = isObject(schema['properties']) ? { ...schema['properties'] } : {}
-  for (const key of found)
-    for (const option of Array.isArray(schema[key]) ? schema[key] : [])
-      if (isObject(option) && isObject(option['properties']))
-        for (const [name, property] of Object.entries(option['properties']))
-          if (!Object.hasOwn(all, name)) all[name] = property
-  return all
+  return foldRoot(rooted)
 }

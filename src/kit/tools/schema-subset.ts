@@ -22,22 +22,26 @@ export function mapSchemas(
   if (depth > deepest) return schema
   const mapOne = (value: unknown): unknown =>
     isObject(value) ? mapSchemas(value, change, depth + 1) : value
-  const mapped: JsonObject = {}
-  let changed = false
-  for (const [key, value] of Object.entries(schema)) {
-    const now = mapIn(key, value, mapOne)
-    changed ||= now !== value
+  return change(mapValues(schema, (value, key) => mapIn(key, value, mapOne)))
+}
+
+/** The object with each value replaced; the same object, without a copy, if nothing changed. */
+function mapValues(
+  object: JsonObject,
+  change: (value: unknown, key: string) => unknown,
+): JsonObject {
+  let mapped: JsonObject | undefined
+  for (const key of Object.keys(object)) {
+    const now = change(object[key], key)
+    if (now === object[key]) continue
+    mapped ??= { ...object }
     setOwn(mapped, key, now)
   }
-  return change(changed ? mapped : schema)
+  return mapped ?? object
 }
 
 function mapIn(key: string, value: unknown, mapOne: (value: unknown) => unknown): unknown {
-  if (maps.has(key) && isObject(value)) {
-    const mapped: JsonObject = {}
-    for (const [name, one] of Object.entries(value)) setOwn(mapped, name, mapOne(one))
-    return Object.keys(value).some(name => mapped[name] !== value[name]) ? mapped : value
-  }
+  if (maps.has(key) && isObject(value)) return mapValues(value, mapOne)
   if (lists.has(key) && Array.isArray(value)) {
     const mapped = value.map(mapOne)
     return mapped.some((one, i) => one !== value[i]) ? mapped : value

@@ -134,6 +134,25 @@ export const examples: Record<string, Example> = {
   'tool.added-late': makers('messages').request('responses')(
     items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] }),
   ),
+  'tool.duplicate': toMessages({
+    ...chat.says(user),
+    tools: [
+      chat.tool('look'),
+      { ...chat.tool('look'), function: { name: 'look', parameters: {} } },
+    ],
+  }),
+  'tool.schema-root': toMessages({
+    ...chat.says(user),
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'look',
+          parameters: { type: 'object', anyOf: [{ required: ['day'] }, { required: ['hour'] }] },
+        },
+      },
+    ],
+  }),
   'tool-choice.strict-tools': makers('messages').request('generate-content')(
     gemini.heldToSchemas(),
     {},

@@ -25,6 +25,7 @@ export function demands(
   return {
     lateTools: toolAddition === 'block' ? 'controls' : 'list',
     instructions: { later: later[placement] },
+    toolSchemas: { plainRoot: true, newest: true },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: {
       resultsFollowCalls: true,
