@@ -81,6 +81,10 @@ const steps: readonly Step[] = [
       expires_at bigint not null, primary key (process, key_id))`,
     'create index reservations_key on reservations (key_id, expires_at)',
   ),
+  // What ended in the last minute counts, whenever it began.
+  statements(
+    'create index records_key_ended on records (key, (time + total_ms)) where total_ms > 60000',
+  ),
 ]
 
 /** Random, so that a key which is deleted and made again with its name is another one. */

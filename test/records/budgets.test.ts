@@ -136,6 +136,41 @@ test('tokens of a minute are a rate limit, which clients wait for', async () => 
   })
 })
 
+test.each<[began: number, took: number, counts: boolean]>([
+  [1, 1, true],
+  [59, 10, true],
+  [80, 30, true],
+  [100, 30, false],
+  [600, 545, true],
+  [600, 530, false],
+])(
+  'a request that began %d seconds ago and took %d: counts for this minute: %s',
+  async (began, took, counts) => {
+    const records = await openRecords({ file: ':memory:' })
+    after(() => records.close())
+    const { id, name, secret } = await records.keys.create('bob', { tokensPerMinute: 10 })
+    const request = { method: 'POST', path: '/', headers: {}, raw: undefined }
+    const record = {
+      time: new Date(Date.now() - began * 1000).toISOString(),
+      requestId: 'req_1',
+      key: name,
+      keyId: id,
+      protocolIn: 'messages',
+      stream: false,
+      status: 200,
+      usage: { input: 100, output: 50 },
+      totalMs: took * 1000,
+      attempts: 1,
+      notes: 0,
+    } as const
+    records.hooks.onUsage(record, request)
+    const identity = await records.hooks.authenticate(secret, request)
+    expect(identity?.rejection?.message).toBe(
+      counts ? 'this key has used its tokens of this minute: 150 of 10 tokens' : undefined,
+    )
+  },
+)
+
 test('what costs nothing stays open over budget: listings, settings, token counts and the console', async () => {
   const { ask, seen } = await spent(
     { tokensPerDay: 50 },
