@@ -24,7 +24,9 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   // The input comes in deltas, so none is made up here.
   const bare: ToolCallPart = { ...head, input: '', cut: true }
   if (state.single) {
-    const called = encodeLegacyCall(bare, writingOf(state))
+    // In streams, the name stands without its namespace.
+    const { namespace: _, ...named } = bare
+    const called = encodeLegacyCall(named, writingOf(state))
     writeDelta(state, choice, { delta: { function_call: called }, emit })
     return
   }
