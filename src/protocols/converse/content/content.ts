@@ -2,13 +2,13 @@ import type {
   Message,
   Part,
   Place,
-  RefusalPart,
   SearchResultPart,
   TextPart,
 } from '../../../canonical/message.ts'
 import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writtenRefusal, writtenResult, writtenText } from '../../../kit/fields/written.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -251,37 +251,6 @@ export function encodePart(
       return part satisfies never
   }
 }
-
-const writtenText = keysOf<TextPart>()(
-  'type',
-  'text',
-  'citations',
-  'cache',
-  'signature',
-  'phase',
-  'at',
-  'ext',
-)
-const writtenRefusal = keysOf<RefusalPart>()(
-  'type',
-  'text',
-  'cache',
-  'signature',
-  'phase',
-  'at',
-  'ext',
-)
-const writtenResult = keysOf<SearchResultPart>()(
-  'type',
-  'source',
-  'title',
-  'parts',
-  'citations',
-  'cache',
-  'signature',
-  'at',
-  'ext',
-)
 
 function encodeText(
   part: TextPart,

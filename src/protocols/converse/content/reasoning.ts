@@ -10,6 +10,7 @@ import type {
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writtenReasoning } from '../../../kit/fields/written.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
 import { type Carried, carriedIn } from '../../../kit/signatures/carried.ts'
 import {
@@ -18,10 +19,10 @@ import {
   wrapSignatureInBase64,
 } from '../../../kit/signatures/envelope.ts'
 import {
-  between,
-  cutSegments,
+  decodeJoined,
   lengthOf,
   type SegmentLength,
+  textIn,
 } from '../../../kit/signatures/segments.ts'
 import { familyOf, isOtherModel } from '../models.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
@@ -75,25 +76,12 @@ export function decodeReasoningBlock(
   return keepBoth(part, unknownOf(block.reasoningContent, redactedKeys), around)
 }
 
-/**
- * Text and signature of a block. An envelope around the signature has the lengths to split joined
- * segments again.
- */
-export function decodeReasoning(
+export const decodeReasoning = (
   text: string,
   signature: string,
   family: ConverseFamily,
-): ReasoningPart {
-  const envelope = signature ? unwrapSignature(signature) : undefined
-  const segments = cutSegments(text, envelope?.lengths).map((text, nth) => ({
-    kind: envelope?.kinds?.[nth] ?? kindOf(family),
-    text,
-  }))
-  const inner: Signature | undefined =
-    envelope?.signature ??
-    (signature ? { value: signature, issuer: issuerOf(family), form: 'thinking' } : undefined)
-  return { type: 'reasoning', segments, ...omitUndefined({ signature: inner, id: envelope?.id }) }
-}
+): ReasoningPart =>
+  decodeJoined(text, signature, { kind: kindOf(family), issuer: issuerOf(family) })
 
 /** Models of these families show their reasoning as they wrote it; the others a summary. */
 const raw: ReadonlySet<ConverseFamily> = new Set([
@@ -152,26 +140,14 @@ export const carrierOf = (block: ConverseBlock): Carried | undefined =>
 
 // ---- canonical → wire
 
-const written = keysOf<ReasoningPart>()(
-  'type',
-  'segments',
-  'redacted',
-  'id',
-  'signature',
-  'at',
-  'ext',
-)
-
 export function encodeReasoning(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
   const { report, to, opens } = writing
-  report.unwritten(part, written, part.at)
+  report.unwritten(part, writtenReasoning, part.at)
   report.ext(part.ext, part.at)
   return to === 'provider' && !(opens && part.signature)
     ? encodeForProvider(part, writing)
     : encodeSealed(part, writing)
 }
-
-const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
 
 /** Does the model that the request is for accept the signature? */
 function isAccepted({ issuer, model }: Signature, family: ConverseFamily): boolean {

@@ -2,7 +2,6 @@ import type {
   Message,
   Part,
   Place,
-  RefusalPart,
   SearchResultPart,
   TextPart,
 } from '../../../canonical/message.ts'
@@ -11,6 +10,7 @@ import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writtenRefusal, writtenResult, writtenText } from '../../../kit/fields/written.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -292,37 +292,6 @@ export function encodePart(
       return part satisfies never
   }
 }
-
-const writtenText = keysOf<TextPart>()(
-  'type',
-  'text',
-  'citations',
-  'cache',
-  'signature',
-  'phase',
-  'at',
-  'ext',
-)
-const writtenRefusal = keysOf<RefusalPart>()(
-  'type',
-  'text',
-  'cache',
-  'signature',
-  'phase',
-  'at',
-  'ext',
-)
-const writtenResult = keysOf<SearchResultPart>()(
-  'type',
-  'source',
-  'title',
-  'parts',
-  'citations',
-  'cache',
-  'signature',
-  'at',
-  'ext',
-)
 
 /** Of a text without citations: shared, because most have none. */
 const none: ReturnType<typeof byOrigin> = [[], []]

@@ -3,15 +3,16 @@ import type { Place, ReasoningPart, Signature, TextPart } from '../../../canonic
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writtenReasoning } from '../../../kit/fields/written.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { type Carried, carriedIn } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import {
-  between,
-  cutSegments,
+  decodeJoined,
   lengthOf,
   type SegmentLength,
+  textIn,
 } from '../../../kit/signatures/segments.ts'
 import { isOtherFamily } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -62,25 +63,8 @@ export function decodeRedacted(
   return keep(part, unknownOf(block, redactedKeys))
 }
 
-/**
- * Text and signature of a thinking block. An envelope around the signature has the lengths to split
- * joined segments again.
- */
-export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
-  const envelope = signature ? unwrapSignature(signature) : undefined
-  const segments = cutSegments(thinking, envelope?.lengths).map((text, nth) => ({
-    kind: envelope?.kinds?.[nth] ?? ('summary' as const),
-    text,
-  }))
-  const callSignature: Signature | undefined =
-    envelope?.signature ??
-    (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
-  return {
-    type: 'reasoning',
-    segments,
-    ...omitUndefined({ signature: callSignature, id: envelope?.id }),
-  }
-}
+export const decodeReasoning = (thinking: string, signature: string): ReasoningPart =>
+  decodeJoined(thinking, signature, { kind: 'summary', issuer: protocolName })
 
 /**
  * Makes notes of `input_transformations`: what the provider did to the thinking in the request.
@@ -115,26 +99,14 @@ export const carrierOf = (block: MessagesRawBlock): Carried | undefined =>
 type Redacted = MessagesWrittenBlockOf<'redacted_thinking'>
 type Thinking = MessagesWrittenBlockOf<'thinking'> | Redacted
 
-const written = keysOf<ReasoningPart>()(
-  'type',
-  'segments',
-  'redacted',
-  'id',
-  'signature',
-  'at',
-  'ext',
-)
-
 export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
   const { report, to, opens } = writing
-  report.unwritten(part, written, part.at)
+  report.unwritten(part, writtenReasoning, part.at)
   report.ext(part.ext, part.at)
   return to === 'provider' && !(opens && part.signature)
     ? encodeForProvider(part, writing)
     : encodeSealed(part, report)
 }
-
-const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
 
 /** For a server that reads only signatures of its own. */
 function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
