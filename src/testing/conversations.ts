@@ -19,16 +19,16 @@ const parameters = {
  * `shape`: how the source groups the conversation: chat messages, blocks in few messages, or items.
  */
 type Shape = 'messages' | 'blocks' | 'items'
-type Turn =
-  | { who: 'user'; texts: string[]; image: boolean }
-  | {
-      who: 'assistant'
-      reasoning?: string
-      signed: boolean
-      text?: string
-      calls: { name: string; input: string; freeform: boolean; result: string; failed: boolean }[]
-    }
-  | { who: 'system'; text: string }
+type Call = { name: string; input: string; freeform: boolean; result: string; failed: boolean }
+type UserTurn = { who: 'user'; texts: string[]; image: boolean }
+type AssistantTurn = {
+  who: 'assistant'
+  reasoning?: string
+  signed: boolean
+  text?: string
+  calls: Call[]
+}
+type Turn = UserTurn | AssistantTurn | { who: 'system'; text: string }
 
 const user = fc.record({
   who: fc.constant('user' as const),
@@ -50,23 +50,24 @@ const assistant = fc
     text: fc.option(text, { nil: undefined }),
     calls: fc.array(call, { maxLength: 3 }),
   })
-  .map(
-    ({ reasoning, text: content, ...turn }): Turn => ({
+  .map(({ reasoning, text: content, ...turn }): Turn => {
+    const isEmpty = content === undefined && turn.calls.length === 0
+    const written = isEmpty ? 'ok' : content
+    return {
       ...turn,
       ...(reasoning !== undefined && { reasoning }),
-      ...(content !== undefined ? { text: content } : turn.calls.length === 0 && { text: 'ok' }),
-    }),
-  )
+      ...(written !== undefined && { text: written }),
+    }
+  })
+
+const round = fc.tuple(
+  user,
+  fc.array(assistant, { minLength: 1, maxLength: 2 }),
+  fc.option(text, { nil: undefined, freq: 5 }),
+)
 
 const turns: Arbitrary<Turn[]> = fc
-  .array(
-    fc.tuple(
-      user,
-      fc.array(assistant, { minLength: 1, maxLength: 2 }),
-      fc.option(text, { nil: undefined, freq: 5 }),
-    ),
-    { minLength: 1, maxLength: 3 },
-  )
+  .array(round, { minLength: 1, maxLength: 3 })
   .map(rounds =>
     rounds.flatMap(([question, responded, system]): Turn[] => [
       question,
@@ -75,19 +76,24 @@ const turns: Arbitrary<Turn[]> = fc
     ]),
   )
 
+const extraCall: Call = {
+  name: 'lookup',
+  input: '{}',
+  freeform: false,
+  result: 'ok',
+  failed: false,
+}
+
 /**
  * Of two consecutive assistant turns the first ends with calls, and their results lead to the
  * second.
  */
 function ended(responded: Turn[]): Turn[] {
-  return responded.map((turn, index) =>
-    index < responded.length - 1 && turn.who === 'assistant' && turn.calls.length === 0
-      ? {
-          ...turn,
-          calls: [{ name: 'lookup', input: '{}', freeform: false, result: 'ok', failed: false }],
-        }
-      : turn,
-  )
+  return responded.map((turn, index) => {
+    const isLast = index === responded.length - 1
+    if (isLast || turn.who !== 'assistant' || turn.calls.length > 0) return turn
+    return { ...turn, calls: [extraCall] }
+  })
 }
 
 /**
@@ -102,91 +108,94 @@ export const conversation: Arbitrary<{ request: CanonicalRequest; cuts: number[]
     text,
   )
   .map(([all, shape, instructions, last]) => {
-    const messages: Message[] =
-      instructions === undefined
-        ? []
-        : [
-            {
-              role: 'system',
-              origin: 'instructions',
-              parts: [{ type: 'text', text: instructions }],
-            },
-          ]
+    const messages: Message[] = []
+    if (instructions !== undefined) messages.push(systemMessage('instructions', instructions))
     const cuts: number[] = []
     let calls = 0
     for (const turn of all) {
-      if (turn.who === 'assistant') {
-        const made = turn.calls.map(
-          (one): ToolCallPart => ({
-            type: 'tool-call',
-            id: `call_${calls++}`,
-            name: one.name,
-            kind: 'function',
-            input: one.input,
-          }),
-        )
-        const parts: Part[] = [
-          ...(turn.reasoning === undefined
-            ? []
-            : [
-                {
-                  type: 'reasoning' as const,
-                  segments: [{ kind: 'summary' as const, text: turn.reasoning }],
-                  ...(turn.signed && { signature: { value: 'c2ln', issuer: 'elsewhere' } }),
-                },
-              ]),
-          ...(turn.text === undefined ? [] : [{ type: 'text' as const, text: turn.text }]),
-          ...made,
-        ]
-        messages.push(
-          ...(shape === 'items'
-            ? parts.map((part): Message => ({ role: 'assistant', origin: 'item', parts: [part] }))
-            : [{ role: 'assistant' as const, origin: 'message' as const, parts }]),
-        )
-        if (made.length === 0) cuts.push(messages.length)
-        const results = turn.calls.map(
-          (one, index): Part => ({
-            type: 'tool-result',
-            callId: made[index]?.id ?? '',
-            kind: 'function',
-            content: [{ type: 'text', text: one.result }],
-            ...(one.failed && shape === 'blocks' && { isError: true }),
-          }),
-        )
-        if (shape === 'blocks' && results.length > 0)
-          messages.push({ role: 'user', origin: 'message', parts: results })
-        else
-          messages.push(
-            ...results.map(
-              (part): Message => ({
-                role: 'tool',
-                origin: shape === 'items' ? 'item' : 'message',
-                parts: [part],
-              }),
-            ),
-          )
-      } else if (turn.who === 'system')
-        messages.push({
-          role: 'system',
-          origin: 'message',
-          parts: [{ type: 'text', text: turn.text }],
-        })
-      else
-        messages.push({
-          role: 'user',
-          origin: 'message',
-          parts: [
-            ...turn.texts.map((one): Part => ({ type: 'text', text: one })),
-            ...(turn.image ? [image] : []),
-          ],
-        })
+      switch (turn.who) {
+        case 'user':
+          messages.push(userMessage(turn))
+          break
+        case 'system':
+          messages.push(systemMessage('message', turn.text))
+          break
+        case 'assistant': {
+          const made = turn.calls.map(one => toolCall(one, `call_${calls++}`))
+          messages.push(...assistantMessages(turn, made, shape))
+          if (made.length === 0) cuts.push(messages.length)
+          messages.push(...resultMessages(turn, made, shape))
+        }
+      }
     }
-    messages.push({ role: 'user', origin: 'message', parts: [{ type: 'text', text: last }] })
-    const tools = ['lookup', 'run'].map(name => ({
-      type: 'function' as const,
-      name,
-      description: 'd',
-      parameters,
-    }))
+    messages.push(userMessage({ texts: [last], image: false }))
     return { request: { model: 'some-model', messages, tools, maxOutputTokens: 2000 }, cuts }
   })
+
+const tools = ['lookup', 'run'].map(name => ({
+  type: 'function' as const,
+  name,
+  description: 'd',
+  parameters,
+}))
+
+const textPart = (text: string): Part => ({ type: 'text', text })
+
+const systemMessage = (origin: 'message' | 'instructions', text: string): Message => ({
+  role: 'system',
+  origin,
+  parts: [textPart(text)],
+})
+
+const userMessage = ({ texts, image: hasImage }: Pick<UserTurn, 'texts' | 'image'>): Message => ({
+  role: 'user',
+  origin: 'message',
+  parts: [...texts.map(textPart), ...(hasImage ? [image] : [])],
+})
+
+const toolCall = ({ name, input }: Call, id: string): ToolCallPart => ({
+  type: 'tool-call',
+  id,
+  name,
+  kind: 'function',
+  input,
+})
+
+function assistantMessages(
+  { reasoning, signed, text }: AssistantTurn,
+  calls: readonly ToolCallPart[],
+  shape: Shape,
+): Message[] {
+  const parts: Part[] = []
+  if (reasoning !== undefined)
+    parts.push({
+      type: 'reasoning',
+      segments: [{ kind: 'summary', text: reasoning }],
+      ...(signed && { signature: { value: 'c2ln', issuer: 'elsewhere' } }),
+    })
+  if (text !== undefined) parts.push(textPart(text))
+  parts.push(...calls)
+  return shape === 'items'
+    ? parts.map(part => ({ role: 'assistant', origin: 'item', parts: [part] }))
+    : [{ role: 'assistant', origin: 'message', parts }]
+}
+
+function resultMessages(
+  turn: AssistantTurn,
+  calls: readonly ToolCallPart[],
+  shape: Shape,
+): Message[] {
+  const results = turn.calls.map(
+    ({ result, failed }, index): Part => ({
+      type: 'tool-result',
+      callId: calls[index]?.id ?? '',
+      kind: 'function',
+      content: [{ type: 'text', text: result }],
+      ...(failed && shape === 'blocks' && { isError: true }),
+    }),
+  )
+  if (shape === 'blocks')
+    return results.length > 0 ? [{ role: 'user', origin: 'message', parts: results }] : []
+  const origin = shape === 'items' ? 'item' : 'message'
+  return results.map(part => ({ role: 'tool', origin, parts: [part] }))
+}

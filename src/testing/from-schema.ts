@@ -78,20 +78,14 @@ export function wordsIn(schema: AnySchema): Map<string, Set<unknown>> {
     if (seen.has(`${id} ${key}`)) return
     seen.add(`${id} ${key}`)
     const def = defOf(one)
-    for (const word of [
-      ...(def.type === 'literal' ? (def.values ?? []) : []),
-      ...(def.type === 'enum' ? Object.values(def.entries ?? {}) : []),
-    ])
+    const literals = def.type === 'literal' ? (def.values ?? []) : []
+    const entries = def.type === 'enum' ? Object.values(def.entries ?? {}) : []
+    for (const word of [...literals, ...entries])
       found.set(key, (found.get(key) ?? new Set()).add(word))
     for (const [name, field] of Object.entries(def.shape ?? {})) walk(field, name)
-    for (const inside of [
-      def.innerType,
-      def.element,
-      ...(def.options ?? []),
-      def.valueType,
-      def.type === 'lazy' ? behind(one) : undefined,
-      def.in,
-    ])
+    const { innerType, element, options = [], valueType, in: source } = def
+    const lazy = def.type === 'lazy' ? behind(one) : undefined
+    for (const inside of [innerType, element, ...options, valueType, lazy, source])
       if (inside) walk(inside, key)
   }
   walk(schema, '')
@@ -139,9 +133,9 @@ class Builder {
     return all
   }
 
+  /** Kinds that have schemas inside; the others are leaves. */
   #ofKind(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
     const def = defOf(schema)
-    const bag = bagOf(schema)
     switch (def.type) {
       case 'object':
         return this.#object(def, depth)
@@ -156,104 +150,71 @@ class Builder {
       case 'success':
         return this.build(inner(def), key, depth)
       case 'nullable':
-        return depth > this.#deepest
-          ? fc.constant(null)
-          : fc.oneof(
-              { weight: 4, arbitrary: this.build(inner(def), key, depth) },
-              { weight: 1, arbitrary: fc.constant(null) },
-            )
-      case 'array': {
-        const { minLength, maxLength } = lengths(bag, depth > this.#deepest ? 0 : 3, key)
-        if (
-          !def.element ||
-          maxLength === 0 ||
-          (minLength === 0 && (depth > this.#deepest || isForbidden(def.element)))
-        )
-          return fc.constant([])
-        return fc
-          .array(this.build(def.element, key, depth + 1), { minLength, maxLength })
-          .map(items => numbered(items, def.element))
-      }
+        return this.#nullable(def, key, depth)
+      case 'array':
+        return this.#array(schema, key, depth)
       case 'tuple':
         return this.#tuple(def, depth)
       case 'set':
-        return this.#distinct(() => this.build(valueSchemaOf(def), key, depth + 1), {
-          bag,
-          key,
-          depth,
-        }).map(items => new Set(items))
-      case 'map': {
-        const entry = () =>
-          fc.tuple(
-            def.keyType ? this.build(def.keyType, '', depth + 1) : json,
-            this.build(valueSchemaOf(def), '', depth + 1),
-          )
-        return this.#distinct(entry, { bag, key, depth }, ([name]) => name).map(
-          entries => new Map(entries),
-        )
-      }
+        return this.#set(schema, key, depth)
+      case 'map':
+        return this.#map(schema, key, depth)
       case 'union':
         return this.#union(def, key, depth)
-      case 'intersection': {
-        if (!def.left || !def.right) throw refusal('an intersection without two sides', key)
-        const sides = fc.tuple(
-          this.build(def.left, key, depth),
-          this.build(def.right, key, depth),
-          fc.boolean(),
-        )
-        return sides.map(([left, right, isLeft]) =>
-          isLeft ? merged(right, left) : merged(left, right),
-        )
-      }
-      case 'literal':
-        return oneOf(def.values ?? [], def, key)
-      case 'enum':
-        // A TypeScript enum of numbers has its names among its values.
-        return oneOf(valuesOf(schema) ?? Object.values(def.entries ?? {}), def, key)
+      case 'intersection':
+        return this.#intersection(def, key, depth)
       case 'record':
         return this.#record(schema, def, depth)
-      case 'string':
-        if (!isChecked(schema) || hasOnlyRules(def)) return textFor(key)
-        return checkedText(
-          def,
-          bag,
-          key,
-          value => issuesOf(schema, value).length === 0,
-          (def.checks ?? []).some(isRule),
-        )
-      case 'template_literal':
-        return matching((schema as z.core.$ZodTemplateLiteral)._zod.pattern)
-      case 'number':
-        return hasBounds(bag)
-          ? boundedNumber(bag, key, acceptedOf(schema, numbersOf(key)))
-          : freeNumber(key, def, acceptedOf(schema, numbersOf(key)))
-      case 'bigint':
-        return boundedBigint(bag, key)
-      case 'date':
-        return boundedDate(bag, key)
-      case 'boolean':
-        return fc.boolean()
-      case 'null':
-        return fc.constant(null)
-      case 'nan':
-        return fc.constant(Number.NaN)
-      case 'undefined':
-      case 'void':
-        return fc.constant(undefined)
-      case 'unknown':
-      case 'any':
-        if (acceptedOf(schema, valuesFor(key)).length > 0)
-          return fc.constantFrom(...acceptedOf(schema, valuesFor(key)))
-        return wordsOf(key).length > 0 ? fc.oneof(textFor(key), json) : json
-      case 'transform':
-        return json
       case 'lazy':
         return this.build(behind(schema), key, depth + 2)
       case 'pipe':
         return this.#pipe(schema, key, depth)
       default:
-        throw withoutValues(def.type, key)
+        return leaf(schema, key)
     }
+  }
+
+  #nullable(def: Def, key: string, depth: number): Arbitrary<unknown> {
+    const none = fc.constant(null)
+    if (depth > this.#deepest) return none
+    return fc.oneof(
+      { weight: 4, arbitrary: this.build(inner(def), key, depth) },
+      { weight: 1, arbitrary: none },
+    )
+  }
+
+  #array(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
+    const { element } = defOf(schema)
+    const isDeep = depth > this.#deepest
+    const { minLength, maxLength } = lengths(bagOf(schema), isDeep ? 0 : 3, key)
+    if (!element || maxLength === 0) return fc.constant([])
+    if (minLength === 0 && (isDeep || isForbidden(element))) return fc.constant([])
+    return fc
+      .array(this.build(element, key, depth + 1), { minLength, maxLength })
+      .map(items => numbered(items, element))
+  }
+
+  #set(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
+    const item = () => this.build(valueSchemaOf(defOf(schema)), key, depth + 1)
+    return this.#distinct(item, { bag: bagOf(schema), key, depth }).map(items => new Set(items))
+  }
+
+  #map(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
+    const def = defOf(schema)
+    const entry = () =>
+      fc.tuple(
+        def.keyType ? this.build(def.keyType, '', depth + 1) : json,
+        this.build(valueSchemaOf(def), '', depth + 1),
+      )
+    const entries = this.#distinct(entry, { bag: bagOf(schema), key, depth }, ([name]) => name)
+    return entries.map(some => new Map(some))
+  }
+
+  #intersection({ left, right }: Def, key: string, depth: number): Arbitrary<unknown> {
+    if (!left || !right) throw refusal('an intersection without two sides', key)
+    return fc
+      .tuple(this.build(left, key, depth), this.build(right, key, depth), fc.boolean())
+      .map(([one, other, isFirst]) => (isFirst ? merged(other, one) : merged(one, other)))
   }
 
   /**
@@ -405,6 +366,57 @@ class Builder {
       return undefined
     }
   }
+}
+
+/** Of a schema without others inside. */
+function leaf(schema: AnySchema, key: string): Arbitrary<unknown> {
+  const def = defOf(schema)
+  const bag = bagOf(schema)
+  switch (def.type) {
+    case 'literal':
+      return oneOf(def.values ?? [], def, key)
+    case 'enum':
+      // A TypeScript enum of numbers has its names among its values.
+      return oneOf(valuesOf(schema) ?? Object.values(def.entries ?? {}), def, key)
+    case 'string':
+      return textOf(schema, key)
+    case 'template_literal':
+      return matching((schema as z.core.$ZodTemplateLiteral)._zod.pattern)
+    case 'number': {
+      const typical = acceptedOf(schema, numbersOf(key))
+      return hasBounds(bag) ? boundedNumber(bag, key, typical) : freeNumber(key, def, typical)
+    }
+    case 'bigint':
+      return boundedBigint(bag, key)
+    case 'date':
+      return boundedDate(bag, key)
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    case 'nan':
+      return fc.constant(Number.NaN)
+    case 'undefined':
+    case 'void':
+      return fc.constant(undefined)
+    case 'unknown':
+    case 'any': {
+      const typical = acceptedOf(schema, valuesFor(key))
+      if (typical.length > 0) return fc.constantFrom(...typical)
+      return wordsOf(key).length > 0 ? fc.oneof(textFor(key), json) : json
+    }
+    case 'transform':
+      return json
+    default:
+      throw withoutValues(def.type, key)
+  }
+}
+
+function textOf(schema: AnySchema, key: string): Arbitrary<unknown> {
+  const def = defOf(schema)
+  if (!isChecked(schema) || hasOnlyRules(def)) return textFor(key)
+  const isAccepted = (value: unknown) => issuesOf(schema, value).length === 0
+  return checkedText(def, bagOf(schema), key, isAccepted, (def.checks ?? []).some(isRule))
 }
 
 /** Can the generator of this schema make values that the schema itself rejects? */
