@@ -1,5 +1,5 @@
 import { existsSync, statSync, unwatchFile, watchFile } from 'node:fs'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import { curlOf } from '../clients/curl.ts'
@@ -107,15 +107,11 @@ export async function serve(
     prices: () => live.config().prices ?? {},
     configuredNames: () => (live.config().keys ?? []).map(({ name }) => name),
   })
-  const page =
-    isObject(config) && config.console === false
-      ? undefined
-      : consoleOf(source, () => live, omitUndefined({ adminKey, records }))
-  const { authenticate, ...others }: Hooks = page?.hooks ?? records?.hooks ?? {}
-  const hooks = {
-    ...others,
-    ...(authenticate && (await acceptsKeys(config, records, adminKey)) && { authenticate }),
-  }
+  const hasConsole = !isObject(config) || config.console !== false
+  const page = hasConsole
+    ? consoleOf(source, () => live, omitUndefined({ adminKey, records }))
+    : undefined
+  const hooks = await hooksOf(config, page?.hooks ?? records?.hooks ?? {}, { records, adminKey })
   const live: Live = await createLive(source, config, {
     create(settings) {
       for (const hint of keyHints(settings, environment)) warn(hint)
@@ -123,18 +119,11 @@ export async function serve(
     },
     logger,
   })
+  const current = () => live.current()
   const admin =
     records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
-  const server = createServer((request, response) => {
-    if (page && isHome(request)) response.writeHead(302, { location: 'console' }).end()
-    else if (
-      !operations.handle(request, response) &&
-      !admin?.(request, response) &&
-      !page?.handle(request, response)
-    )
-      live.current()(request, response)
-  })
-  if (webSocket) acceptSockets(server, () => live.current())
+  const server = createServer(listenerOf({ page, operations, admin, current }))
+  if (webSocket) acceptSockets(server, current)
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are
   // being closed.
   server.keepAliveTimeout = 75_000
@@ -144,10 +133,8 @@ export async function serve(
   const watched = source.file
   if (watched !== undefined) watchFile(watched, { interval: 1000, persistent: false }, reload)
   const close = once(async () => {
-    process.off('SIGHUP', reload)
     // A second signal ends the process at once.
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
+    for (const [signal, act] of handlers) process.off(signal, act)
     if (watched !== undefined) unwatchFile(watched, reload)
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await live.close(grace * 1000)
@@ -163,15 +150,53 @@ export async function serve(
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
-  if (clientKey === undefined) {
-    process.on('SIGHUP', reload)
-    process.on('SIGINT', stop)
-    process.on('SIGTERM', stop)
-  }
+  const handlers = clientKey === undefined ? signalHandlers(reload, stop) : []
+  for (const [signal, act] of handlers) process.on(signal, act)
   const accepts = async (key: string) =>
     keys.some(one => one.key === key && !one.disabled) ||
     (await records?.keys.find(key))?.disabled === false
   return { host, port: bound, url, accepts, close }
+}
+
+const signalHandlers = (
+  reload: () => void,
+  stop: () => void,
+): (readonly [NodeJS.Signals, () => void])[] => [
+  ['SIGHUP', reload],
+  ['SIGINT', stop],
+  ['SIGTERM', stop],
+]
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** Health checks and metrics, the admin API, the console, and the gateway for all other paths. */
+function listenerOf({
+  page,
+  operations,
+  admin,
+  current,
+}: {
+  page: { handle: Listener } | undefined
+  operations: { handle: Listener }
+  admin: Listener | undefined
+  current(): ConnectGateway
+}) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    if (page && isHome(request)) return void response.writeHead(302, { location: 'console' }).end()
+    if (operations.handle(request, response)) return
+    if (admin?.(request, response) || page?.handle(request, response)) return
+    current()(request, response)
+  }
+}
+
+/** Those of the gateway; keys of the database only where there may be some. */
+async function hooksOf(
+  config: GatewayConfig,
+  { authenticate, ...others }: Hooks,
+  { records, adminKey }: { records: Records | undefined; adminKey: string | undefined },
+): Promise<Hooks> {
+  const accepts = authenticate && (await acceptsKeys(config, records, adminKey))
+  return { ...others, ...(accepts && { authenticate }) }
 }
 
 /**
