@@ -26,8 +26,8 @@ export type ConverseOptions = {
   allowedTools?: 'filter' | 'keep'
   /**
    * A conversation that begins with the assistant, or contains instructions only. `auto` (default):
-   * a user message `.` is inserted before it, unless the model accepts such a conversation. `keep`:
-   * unchanged. `synthesize`: always inserted.
+   * a user message `.` is inserted before the assistant's. `keep`: unchanged. `synthesize`: always
+   * inserted.
    */
   leadingUser?: 'auto' | 'keep' | 'synthesize'
   /**

@@ -42,10 +42,11 @@ export type GenerateContentOptions = {
    */
   levels?: (model: string | undefined) => readonly GenerateContentLevel[] | undefined
   /**
-   * A conversation that begins with the model. `keep` (default): unchanged; the server may refuse
-   * it. `synthesize`: a user message `.` is inserted before it.
+   * A conversation that begins with the model, or contains instructions only. `auto` (default): a
+   * user message `.` is inserted before the model's. `keep`: unchanged; the server may refuse it.
+   * `synthesize`: always inserted.
    */
-  leadingUser?: 'keep' | 'synthesize'
+  leadingUser?: 'auto' | 'keep' | 'synthesize'
   /**
    * Bodies inside another body, as Code Assist sends them: `{ model, request }` and `{ response }`.
    * `refuse` (default). `unwrap`: the inner body is decoded, and encoded in the same way for this
@@ -79,7 +80,7 @@ export const options = {
   leastBudget: 'number',
   levels: 'function',
   signedReasoning: ['parts', 'calls'],
-  leadingUser: ['keep', 'synthesize'],
+  leadingUser: ['auto', 'keep', 'synthesize'],
   wrapper: ['refuse', 'unwrap'],
   labels: 'flag',
   toolInvocations: ['include', 'omit'],

@@ -9,7 +9,7 @@ import {
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
-import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
+import { kindsByWord, errorWords as sharedWords } from '../../kit/errors/shared-words.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitNullishOrNone, omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json/json.ts'
@@ -240,7 +240,15 @@ function noteError(
 }
 
 /** Other protocols share many codes with this one: a code is written if it means the same here. */
+/** Clients tell an overload from other failures by this code or `slow_down`, and ask less often. */
+const overloaded = 'server_is_overloaded'
+const errorWords: typeof sharedWords = {
+  ...sharedWords,
+  overloaded: { ...sharedWords.overloaded, code: overloaded },
+}
+
 function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
+  if (kind === 'overloaded') return code === 'slow_down' ? code : overloaded
   return typeof code === 'string' && kindOfWord(code) === kind ? code : errorWords[kind].code
 }
 

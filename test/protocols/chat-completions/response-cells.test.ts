@@ -673,7 +673,7 @@ describe('errors', () => {
       503,
       { code: 'overloaded' },
       [529, 'overloaded_error'],
-      [503, 'server_error', 'overloaded'],
+      [503, 'server_error', 'server_is_overloaded'],
     ],
     [
       'a call to slow down',

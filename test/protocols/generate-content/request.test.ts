@@ -507,7 +507,11 @@ describe('translating a request', () => {
     ]
     const { body, notes } = translateRequest(
       { model: 'gemini-2.5-pro', messages },
-      { from: 'chat-completions', to: 'generate-content' },
+      {
+        from: 'chat-completions',
+        to: 'generate-content',
+        generateContent: { leadingUser: 'keep' },
+      },
     )
     expect(body).toMatchObject({ contents: [{}, user(result('look', 'seen', 'a'))] })
     expect(notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)).toEqual(noted)
@@ -547,7 +551,7 @@ describe('translating a request', () => {
     ]
     const { body, notes } = translateRequest(
       { model: 'gemini-flash-latest', max_tokens: 9, messages },
-      { from: 'messages', to: 'generate-content' },
+      { from: 'messages', to: 'generate-content', generateContent: { leadingUser: 'keep' } },
     )
     const parts = [{ inlineData: { mimeType: 'application/pdf', data: 'QQ==' } }]
     expect(body).toMatchObject({
@@ -571,7 +575,7 @@ describe('translating a request', () => {
     ]
     const { body, notes } = translateRequest(
       { model: 'gemini-flash-latest', max_tokens: 9, messages },
-      { from: 'messages', to: 'generate-content' },
+      { from: 'messages', to: 'generate-content', generateContent: { leadingUser: 'keep' } },
     )
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'QQ==' } }]
     expect(body).toMatchObject({
@@ -615,7 +619,7 @@ describe('translating a request', () => {
       ]
       const { body, notes } = translateRequest(
         { model, max_tokens: 9, messages },
-        { from: 'messages', to: 'generate-content' },
+        { from: 'messages', to: 'generate-content', generateContent: { leadingUser: 'keep' } },
       )
       const [, responded] = (body as { contents: unknown[] }).contents
       expect(responded).toEqual(
@@ -684,7 +688,7 @@ describe('translating a request', () => {
     const { body: wire, notes } = translateRequest(body, {
       from: 'chat-completions',
       to: 'generate-content',
-      generateContent: { parseJson: 'object' },
+      generateContent: { parseJson: 'object', leadingUser: 'keep' },
     })
     expect(wire).toMatchObject({ contents: [{}, { parts: [{ functionResponse: { response } }] }] })
     expect(notes).toContainEqual(
@@ -1007,19 +1011,20 @@ describe('translating a request', () => {
     })
   })
 
-  test('keeps a leading model turn, or adds a user turn on request', () => {
+  test('adds a user turn before a leading model turn, or keeps it on request', () => {
     const messages = [calls('a'), outcome('a', '1'), { role: 'user', content: 'x' }]
-    const { body } = translateRequest(
+    const kept = translateRequest(
       { model: 'gemini-3-pro', messages },
-      { from: 'chat-completions', to: 'generate-content' },
+      {
+        from: 'chat-completions',
+        to: 'generate-content',
+        generateContent: { leadingUser: 'keep' },
+      },
     )
-    expect(body).toMatchObject({
+    expect(kept.body).toMatchObject({
       contents: [{ role: 'model' }, { role: 'user' }, { role: 'user' }],
     })
-    const { wire, notes } = translate(
-      { messages },
-      { generateContent: { leadingUser: 'synthesize' } },
-    )
+    const { wire, notes } = translate({ messages }, { generateContent: { leadingUser: 'auto' } })
     expect(wire['contents']).toMatchObject([
       user({ text: '.' }),
       { role: 'model', parts: [{ functionCall: { id: 'a' } }] },

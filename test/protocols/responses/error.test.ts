@@ -153,7 +153,12 @@ describe('errors of other protocols', () => {
         'retry-after-ms': '34400',
       },
       body: {
-        error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' },
+        error: {
+          message: 'Overloaded',
+          type: 'server_error',
+          param: null,
+          code: 'server_is_overloaded',
+        },
       },
     })
   })

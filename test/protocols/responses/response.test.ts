@@ -801,7 +801,7 @@ describe('encoding what another protocol sent', () => {
     })
     expect(wire).toMatchObject({
       status: 'failed',
-      error: { code: 'overloaded', message: 'Overloaded' },
+      error: { code: 'server_is_overloaded', message: 'Overloaded' },
     })
   })
 })

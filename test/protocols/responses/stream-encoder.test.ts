@@ -450,7 +450,12 @@ describe('how a stream ends', () => {
     const { out } = encode(events)
     expect(typesOf(out).slice(-3)).toEqual(['error', 'response.failed', '[DONE]'])
     expect(out.at(-3)).toMatchObject({
-      error: { type: 'server_error', code: 'overloaded', message: 'Overloaded', param: null },
+      error: {
+        type: 'server_error',
+        code: 'server_is_overloaded',
+        message: 'Overloaded',
+        param: null,
+      },
     })
     expect(lastResponse(out)).toMatchObject({
       status: 'failed',

@@ -213,6 +213,7 @@ export const examples: Record<string, Example> = {
   'reasoning.other-model': request('canonical')({
     ...canonical.request([{ type: 'text', text: 'hi' }], { model: 'anthropic.claude-sonnet-5' }),
     messages: [
+      { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'hi' }] },
       {
         role: 'assistant',
         origin: 'message',
@@ -221,7 +222,7 @@ export const examples: Record<string, Example> = {
             type: 'reasoning',
             segments: [{ kind: 'summary', text: 'hm' }],
             signature: { value: seal, issuer: 'messages', model: 'claude-opus-4-8' },
-            at: '/messages/0/parts/0',
+            at: '/messages/1/parts/0',
           },
         ],
       },

@@ -158,12 +158,6 @@ function encodeNative(
   return { ...ownOf(ext), role: nativeRole(role), content }
 }
 
-/**
- * Models that take a conversation that begins with the assistant, and those whose family is
- * unknown.
- */
-const leads: ReadonlySet<ConverseFamily> = new Set(['claude', 'qwen', 'glm', 'kimi', 'unknown'])
-
 /** Models that take tool results only alone. */
 const alone: ReadonlySet<ConverseFamily> = new Set(['llama', 'mistral', 'writer'])
 
@@ -198,9 +192,9 @@ function encodeTurns(
   const { leadingUser = 'auto' } = options
   const [head] = wires
   const isMissing = head
-    ? head.role === 'assistant' && (leadingUser === 'synthesize' || !leads.has(family))
+    ? head.role === 'assistant' && leadingUser !== 'keep'
     : instructs && leadingUser === 'synthesize'
-  if (isMissing && leadingUser !== 'keep') {
+  if (isMissing) {
     report.add('message.leading-user', '/messages/0')
     wires.unshift({ role: 'user', content: [{ text: '.' }] })
   }

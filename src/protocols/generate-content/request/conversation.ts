@@ -239,10 +239,12 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const turns = groupTurns(first < 0 ? [] : messages.slice(first))
   const unsigned = unsignedCalls(turns, writing)
   const contents = encodeTurns(turns, { ...writing, unsigned })
-  if (
-    options.leadingUser === 'synthesize' &&
-    (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))
-  ) {
+  const { leadingUser = 'auto' } = options
+  const isMissing =
+    contents[0]?.role === 'model'
+      ? leadingUser !== 'keep'
+      : leadingUser === 'synthesize' && contents.length === 0 && system.length > 0
+  if (isMissing) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   }
