@@ -135,6 +135,7 @@ export async function serve(
   const close = once(async () => {
     // A second signal ends the process at once.
     for (const [signal, act] of handlers) process.off(signal, act)
+    clearInterval(parentTimer)
     if (watched !== undefined) unwatchFile(watched, reload)
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await live.close(grace * 1000)
@@ -152,6 +153,8 @@ export async function serve(
   const stop = () => void close()
   const handlers = clientKey === undefined ? signalHandlers(reload, stop) : []
   for (const [signal, act] of handlers) process.on(signal, act)
+  const isOfNpm = clientKey === undefined && environment['npm_lifecycle_event'] !== undefined
+  const parentTimer = isOfNpm ? onParentGone(stop) : undefined
   const accepts = async (key: string) =>
     keys.some(one => one.key === key && !one.disabled) ||
     (await records?.keys.find(key))?.disabled === false
@@ -166,6 +169,15 @@ const signalHandlers = (
   ['SIGINT', stop],
   ['SIGTERM', stop],
 ]
+
+/**
+ * npm passes a signal on to the shell of its script, which ends without passing it on: then this
+ * process has another parent. Windows has no such signals, and the parent stays the same.
+ */
+function onParentGone(act: () => void): NodeJS.Timeout {
+  const parent = process.ppid
+  return setInterval(() => process.ppid !== parent && act(), 500).unref()
+}
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => boolean
 

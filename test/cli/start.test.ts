@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 import { programOptions } from '../support/programs.ts'
+import { start } from './support.ts'
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -40,3 +42,19 @@ test('does not load the gateway for a subcommand that does not need it', async (
     ),
   ).toEqual([])
 })
+
+test.skipIf(process.platform === 'win32')(
+  'serve ends when the shell of an npm script ends, which does not pass on a signal to npm',
+  async () => {
+    const env = { npm_lifecycle_event: 'start' }
+    const shell = await start(['serve', '--port', '0', '--no-records'], { env, shell: true })
+    let out = ''
+    shell.stdout?.on('data', chunk => {
+      out += chunk
+      if (out.includes('listening on')) shell.kill('SIGTERM')
+    })
+    // After the last writer of its output.
+    await once(shell, 'close')
+    expect(out).toContain('listening on')
+  },
+)

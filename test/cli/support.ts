@@ -46,8 +46,11 @@ export function wireglotBeforeHead(args: string[], input: unknown): Promise<Ran>
   return ran(args, input, {}, true)
 }
 
-/** The variables that are set, and the folder. Default: few, and an empty one. */
-export type Place = { env?: Record<string, string>; folder?: string }
+/**
+ * The variables that are set, and the folder. Default: few, and an empty one. `shell`: a shell
+ * starts the command and waits for it, as npm has it.
+ */
+export type Place = { env?: Record<string, string>; folder?: string; shell?: true }
 
 /** Runs it in a place. */
 export function wireglotIn(place: Place, args: string[], input: unknown = ''): Promise<Ran> {
@@ -59,7 +62,10 @@ export async function start(args: string[], place: Place = {}): Promise<ChildPro
   built ??= build()
   const { main, empty } = await built
   const { PATH = '', TMPDIR = tmpdir() } = process.env
-  return spawn(process.execPath, [main, ...args], {
+  const command = [process.execPath, main, ...args]
+  const shell = place.shell ? ['sh', '-c', '"$@"; exit $?', 'sh'] : []
+  const [program = '', ...rest] = [...shell, ...command]
+  return spawn(program, rest, {
     cwd: place.folder ?? empty,
     env: { PATH, TMPDIR, HOME: empty, ...place.env },
     stdio: ['pipe', 'pipe', 'pipe'],
