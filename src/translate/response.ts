@@ -18,6 +18,7 @@ import type {
   UpstreamHalf,
   WireError,
 } from '../protocol.ts'
+import { withCallIds } from './call-ids.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
@@ -73,7 +74,7 @@ export function translateForeign(
     from.decodeResponse(body, optionsFor(from, settings)),
   )
   const { request } = context ?? {}
-  const { id, ...nameless } = restoreResponse(failUnusable(value), notes, context)
+  const { id, ...nameless } = restoreResponse(failUnusable(withCallIds(value)), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, optionsFor(to, settings), {

@@ -11,6 +11,7 @@ import type {
   Signatures,
   UpstreamHalf,
 } from '../protocol.ts'
+import { type CallIds, withCallId } from './call-ids.ts'
 import { createJsonWriter } from './json-writer.ts'
 import {
   type NormalizerState,
@@ -50,6 +51,7 @@ class Translation implements Own<string> {
   readonly #restoresInput: boolean
   readonly #restoresText: boolean
   readonly #usable: UsableState = { usable: {} }
+  readonly #callIds: CallIds = { counts: {}, given: {} }
   readonly #json = createJsonWriter()
   #order: NormalizerState
   #encoding: MachineState
@@ -145,7 +147,7 @@ class Translation implements Own<string> {
       this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
     else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
-    else restoreEvent(this.#restoring, event, this.#normalize)
+    else restoreEvent(this.#restoring, withCallId(this.#callIds, event), this.#normalize)
   }
 
   #start({ id, ...start }: Extract<CanonicalEvent, { type: 'start' }>): void {
@@ -157,6 +159,7 @@ class Translation implements Own<string> {
       this.#order.fieldNames = { ...this.#from.fieldNames, ...places }
     }
     const kept = keptId(id, renewId)
+    if (id !== undefined) this.#callIds.response = id
     this.#isRenewed = id !== undefined && kept.id === undefined
     this.#encode(Object.assign(start, kept, named !== undefined && { model: named }))
   }
