@@ -50,6 +50,8 @@ const runnable = new Map<string, { title: string; program: ClientProgram }>(
   }),
 )
 
+const afterDashes = '(arguments of the client come after --: wireglot run claude -- -p hello)\n'
+
 /** Adds `wireglot run`. */
 export function addRun(program: Command): void {
   program
@@ -77,7 +79,12 @@ export function addRun(program: Command): void {
     )
     .option('--base <url>', 'the address of a running gateway, in place of one of its own')
     .option(...envFileOption)
-    .showHelpAfterError('(arguments of the client come after --: wireglot run claude -- -p hello)')
+    .configureOutput({
+      outputError(message, write) {
+        write(message)
+        if (message.startsWith('error: unknown option')) write(afterDashes)
+      },
+    })
     .addHelpText(
       'after',
       `\nA gateway that needs a key gets that of ${defaultKeyEnv}.\nExit code: that of the client; 127: the client is not installed.\n\nExample: DEEPSEEK_API_KEY=… wireglot run claude --model deepseek-chat\nExample: wireglot run codex --model coder -- exec "Say hello"`,

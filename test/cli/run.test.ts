@@ -268,6 +268,7 @@ describe('wireglot run', () => {
     const { code, out, err } = await wireglotIn({ env: { PATH } }, ['run', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(message)
+    expect(err.includes('come after --')).toBe(args.includes('-p'))
   })
 })
 
