@@ -57,6 +57,8 @@ export function addKeys(program: Command): void {
         const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
         const place = { adminKeyEnv, ...omitUndefined({ database, url }) }
         printSecret(await using(place, all => all.create(name, wanted)), json)
+        // The configuration of a gateway elsewhere is not here.
+        if (url === undefined) await warnOfUnknownNames(wanted)
       },
     )
   placed(keys.command('list'))
@@ -114,6 +116,12 @@ async function using<T>(
   } finally {
     await records.close()
   }
+}
+
+async function warnOfUnknownNames(limits: KeyLimits): Promise<void> {
+  const { unknownNames } = await import('./key-names.ts')
+  for (const fault of await unknownNames(limits, process.cwd()))
+    process.stderr.write(`wireglot: ${fault}\n`)
 }
 
 /**

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { after, paths, post, requests } from '../gateway/support.ts'
 import { sampled } from '../support/sampled.ts'
-import { wireglot } from './support.ts'
+import { wireglot, wireglotIn } from './support.ts'
 
 const adminKey = 'admin-key-0123456789'
 
@@ -75,6 +75,45 @@ describe.each(sampled(['a running gateway', 'the database'] as const))(
     }, 60_000)
   },
 )
+
+describe('wireglot keys create warns about names that the configuration of the folder does not have', () => {
+  const models = [
+    { id: 'gpt-5-mini', aliases: ['small'], channels: [{ name: 'demo' }] },
+    { id: 'claude-*', channels: [{ name: 'demo' }] },
+  ]
+  test.each<[args: string, config: object, warnings: string[]]>([
+    ['--models gpt-5*,small,claude-opus --group team', { models, groups: { team: {} } }, []],
+    [
+      '--models gpt-5-mimi,demo --group teem',
+      { models, groups: { team: {} } },
+      [
+        'has no group teem; did you mean team?',
+        'has no model gpt-5-mimi; did you mean gpt-5-mini?',
+        'has no model demo',
+      ],
+    ],
+    ['--models any --group team', {}, ['has no group team']],
+    ['', { models }, []],
+  ])('%s', async (args, config, warnings) => {
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
+    const words = args.split(' ').filter(Boolean)
+    const { code, out, err } = await wireglotIn({ folder }, ['keys', 'create', 'bob', ...words])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^wg-\S+\n$/)
+    const lines = err.split('\n').filter(line => line.startsWith('wireglot: '))
+    expect(lines).toEqual(warnings.map(text => `wireglot: wireglot.config.json ${text}`))
+  })
+
+  test('or says that it cannot be read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    await writeFile(join(folder, 'wireglot.config.json'), '{"models":')
+    const args = ['keys', 'create', 'bob', '--models', 'demo']
+    const { code, err } = await wireglotIn({ folder }, args)
+    expect(code).toBe(0)
+    expect(err).toContain('wireglot: the names of this key were not checked: ')
+  })
+})
 
 test('wireglot keys create, rotate and list print JSON with --json', async () => {
   const { 'the database': at } = await places()

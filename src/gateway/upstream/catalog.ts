@@ -5,6 +5,7 @@ import type { RequestTraits } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry, ParsedConfig } from '../options.ts'
+import { isMatch, overlap } from './patterns.ts'
 import { scoreOf } from './sticky.ts'
 
 /** A channel that can serve a model. */
@@ -186,19 +187,6 @@ function byScore(peers: Ranked[], key: string): Ranked[] {
   for (const one of peers) score.set(one, scoreOf(key, one.candidate.channel.name, one.weight))
   return peers.sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0))
 }
-
-/** Is there an id that matches both patterns? */
-function overlap(one: string, other: string): boolean {
-  const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
-  return (
-    (one.endsWith('*') && b.startsWith(a)) ||
-    (other.endsWith('*') && a.startsWith(b)) ||
-    one === other
-  )
-}
-
-const isMatch = (pattern: string, id: string) =>
-  pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern
 
 /**
  * The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the
