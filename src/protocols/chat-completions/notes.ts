@@ -32,6 +32,7 @@ export const notes = {
     'output.voice',
     'output.wrapped',
     'output.enum',
+    'media.detail',
     'schema.name',
     'reasoning.effort',
     'reasoning.no-effort',

@@ -59,6 +59,12 @@ export const examples: Record<string, Example> = {
   'tools.two-lists': elsewhere.request('chat-completions')(
     chat.request({ tools: [chat.tool('look')], functions: [{ name: 'find', parameters }] }),
   ),
+  'media.detail': fromItems(
+    items.says({
+      role: 'user',
+      content: [{ type: 'input_image', image_url: 'https://a.example/a.png', detail: 'original' }],
+    }),
+  ),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.expanded': fromBlocks(
     blocks.request({ tools: [{ type: 'bash_20250124', name: 'bash' }] }),

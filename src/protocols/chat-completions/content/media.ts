@@ -175,8 +175,9 @@ function encodeImage(part: MediaPart, writing: PartWriting): ChatCompletionsBloc
       ext,
     )
   const url = source.type === 'url' ? source.url : dataUrl(source.mime ?? 'image/png', source.data)
-  if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
-  const image = detail === undefined || detail === 'ultra_high' ? { url } : { url, detail }
+  const isFiner = detail === 'ultra_high' || (detail === 'original' && !writing.native)
+  if (isFiner) report.add('media.detail', at, 'detail')
+  const image = detail === undefined ? { url } : { url, detail: isFiner ? 'high' : detail }
   const block = wireOf<ChatCompletionsBlockOf<'image_url'>>(
     { type: 'image_url', image_url: image, ...encodeMark(part, writing) },
     ext,
