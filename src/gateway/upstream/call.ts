@@ -56,40 +56,25 @@ export async function call(
   trace: Trace,
   { candidate, controller, dropped }: Target,
 ): Promise<Opened | Failure> {
-  const { channel, protocol: to } = candidate
+  const { channel } = candidate
   // Its call is only read to its end: see `drainMs`.
   if (incoming.request.signal.aborted)
     return { rejection: reasonOf(incoming.request.signal), again: 'never', wasNotSent: true }
-  const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))
-    ?.waitMs
-  if (tooMany !== undefined) {
-    const rejection = channelAtLimit(tooMany)
+  const taken = await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
+  if (taken?.waitMs !== undefined) {
+    const rejection = channelAtLimit(taken.waitMs)
     return { rejection, again: 'elsewhere', wasNotSent: true }
   }
+  const fields = dropped.map(({ field }) => field)
   let prepared: Prepared
   let embedded: TransportResponse | undefined
   try {
     prepared = incoming.passing
       ? passed(service, incoming.passing, candidate)
-      : await prepare(
-          service,
-          incoming,
-          candidate,
-          dropped.map(({ field }) => field),
-        )
+      : await prepare(service, incoming, candidate, fields)
     // The parsed body takes ten times the memory of its text: released while the upstream works.
     incoming.body.forget?.()
-    if (channel.embedded)
-      embedded = demoUpstream(prepared.body, to, {
-        ...freshIds(),
-        ...demanding(incoming.operation, to),
-        model: candidate.model,
-        stream: prepared.stream,
-        state: {
-          ...prepared.settings.context.request?.state,
-          ...(incoming.recalled?.keeps && { store: true }),
-        },
-      })
+    if (channel.embedded) embedded = responseOfDemo(incoming, prepared)
   } catch (error) {
     return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
   }
@@ -113,6 +98,19 @@ export async function call(
   return result
 }
 
+function responseOfDemo(
+  { operation, recalled }: RequestContext,
+  { candidate: { model, protocol }, body, stream, settings }: Prepared,
+): TransportResponse {
+  return demoUpstream(body, protocol, {
+    ...freshIds(),
+    ...demanding(operation, protocol),
+    model,
+    stream,
+    state: { ...settings.context.request?.state, ...(recalled?.keeps && { store: true }) },
+  })
+}
+
 /** The input tokens of a request by its size. Undefined: it costs nothing. */
 function sizeSent({ operation, passing }: RequestContext, { bytes }: Prepared): number | undefined {
   if (operation === 'count-tokens' || bytes === undefined) return undefined
@@ -130,38 +128,36 @@ const mayStillCost = ({ rejection: { error, cause } }: Failure) =>
 function reportAttempt(
   { hooks, attempt }: Service,
   { requestId, identity = {}, request, notes }: Trace,
-  {
-    prepared: { candidate, bytes },
-    result,
-    ms,
-  }: { prepared: Prepared; result: Opened | Failure; ms: number },
+  { prepared, result, ms }: { prepared: Prepared; result: Opened | Failure; ms: number },
 ): void {
+  const { candidate, bytes } = prepared
   const { channel, model, protocol } = candidate
-  const failed = 'again' in result ? result.rejection : undefined
-  const failure = failed && {
-    status: failed.error.status,
-    kind: failureKind(failed),
-    message: wordsOf(failed),
-    ...(failed.error.protocol !== undefined && {
-      upstreamMessage: redactText(failed.message, channel),
-    }),
+  const made: Attempt = {
+    requestId,
+    identity,
+    channel: channel.name,
+    model,
+    protocol: protocol.name as ProtocolName,
+    body: bytes ?? '',
+    notes: [...notes] as Attempt['notes'],
+    ms,
+    ...('again' in result && { failure: failureIn(result, channel) }),
   }
-  void attempt('onAttempt', () =>
-    hooks.onAttempt?.(
-      {
-        requestId,
-        identity,
-        channel: channel.name,
-        model,
-        protocol: protocol.name as ProtocolName,
-        body: bytes ?? '',
-        notes: [...notes] as Attempt['notes'],
-        ms,
-        ...(failure && { failure }),
-      },
-      request,
-    ),
-  )
+  void attempt('onAttempt', () => hooks.onAttempt?.(made, request))
+}
+
+function failureIn(
+  { rejection }: Failure,
+  channel: Deployment['channel'],
+): NonNullable<Attempt['failure']> {
+  const { status, protocol } = rejection.error
+  const isOfUpstream = protocol !== undefined
+  return {
+    status,
+    kind: failureKind(rejection),
+    message: wordsOf(rejection),
+    ...(isOfUpstream && { upstreamMessage: redactText(rejection.message, channel) }),
+  }
 }
 
 type Opening = (response: TransportResponse, kind: Opened['kind']) => Opened
@@ -177,75 +173,69 @@ async function send(
   { prepared, opened, signal }: { prepared: Prepared; opened: Opening; signal: Signal },
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = prepared.candidate
-  const { connectMs, firstByteMs, idleMs } = channel.timeouts
-  const { proxy } = channel
+  const { proxy, timeouts } = channel
+  const { connectMs, firstByteMs, idleMs } = timeouts
+  const { passing } = incoming
   const own = linked(signal)
   const tooLate = () => own.abort(reject(504, 'timeout', 'the upstream did not respond in time'))
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(incoming, trace, prepared)
-    const received = await service.send(
-      channel,
-      new Post({
-        method: incoming.passing?.method ?? 'POST',
-        url,
-        headers,
-        body: prepared.bytes,
-        stop: own,
-        connectMs,
-        proxy,
-        socket: incoming.passing ? undefined : socketFor(channel, to, incoming.operation),
-      }),
-      notes => {
-        trace.notes.push(...notes)
-        refuseIfStrict(trace.notes, service.config.defaults.strict, to.name)
-      },
-    )
+    const post = new Post({
+      method: passing?.method ?? 'POST',
+      url,
+      headers,
+      body: prepared.bytes,
+      stop: own,
+      connectMs,
+      proxy,
+      socket: passing ? undefined : socketFor(channel, to, incoming.operation),
+    })
+    const received = await service.send(channel, post, notes => {
+      trace.notes.push(...notes)
+      refuseIfStrict(trace.notes, service.config.defaults.strict, to.name)
+    })
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (response.status < 200 || response.status >= 300) {
-      const failure = failureOf(await readSome(watch(response.body, idleMs, own)), response, {
-        from: to,
-        to: incoming.protocol,
-        channel,
-      })
-      return incoming.passing || prepared.bytes === undefined
-        ? failure
-        : withRefusedField(failure, prepared.bytes)
+      const text = await readSome(watch(response.body, idleMs, own))
+      const failure = failureOf(text, response, { from: to, to: incoming.protocol, channel })
+      if (passing || prepared.bytes === undefined) return failure
+      return withRefusedField(failure, prepared.bytes)
     }
-    const result = await recognized(response, opened, incoming.passing ? 'any' : prepared.stream)
+    const result = await recognized(response, opened, passing ? 'any' : prepared.stream)
     // The response is not used, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
   } catch (error) {
-    if (own.signal.aborted)
-      return {
-        rejection:
-          own.signal.reason instanceof GatewayError
-            ? own.signal.reason
-            : rejectionOf(error, 'upstream'),
-        again: 'elsewhere',
-      }
-    if (TranslationError.is(error))
-      return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
-    if (error instanceof GatewayError)
-      return {
-        rejection: error,
-        again: error.failure === 'upstream_network' ? 'elsewhere' : 'never',
-      }
-    const rejection = unreachable(error)
-    return { rejection, again: failureKind(rejection) === 'gateway' ? 'never' : 'here' }
+    return failureOfThrown(error, own.signal)
   } finally {
     clearTimeout(timer)
   }
 }
 
+/** `signal`: of the attempt. */
+function failureOfThrown(error: unknown, signal: Signal): Failure {
+  if (signal.aborted) {
+    const { reason } = signal
+    const rejection = reason instanceof GatewayError ? reason : rejectionOf(error, 'upstream')
+    return { rejection, again: 'elsewhere' }
+  }
+  if (TranslationError.is(error))
+    return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
+  if (error instanceof GatewayError) {
+    const isAway = error.failure === 'upstream_network'
+    return { rejection: error, again: isAway ? 'elsewhere' : 'never' }
+  }
+  const rejection = unreachable(error)
+  return { rejection, again: failureKind(rejection) === 'gateway' ? 'never' : 'here' }
+}
+
 /** Says which field of the request was refused. */
 function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>): Failure {
-  const refused = refusedField(failure.rejection.error, () =>
-    parseJson(typeof sent === 'string' ? sent : textOf(sent)),
-  )
+  const read = () => parseJson(typeof sent === 'string' ? sent : textOf(sent))
+  const refused = refusedField(failure.rejection.error, read)
   return refused ? { ...failure, refusedField: refused } : failure
 }
 
@@ -313,10 +303,8 @@ export function limitTotal(
 ): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
-  const timer = setTimeout(
-    () => controller.abort(reject(504, 'timeout', 'the upstream took too long')),
-    totalMs,
-  )
+  const tooLong = () => controller.abort(reject(504, 'timeout', 'the upstream took too long'))
+  const timer = setTimeout(tooLong, totalMs)
   atEnd(trace, () => clearTimeout(timer))
 }
 
@@ -358,31 +346,28 @@ async function recognized(
 ): Promise<Opened | Failure> {
   const type = response.headers['content-type'] ?? ''
   const isJson = /^application\/([\w.+-]+\+)?json/i.test(type)
-  if (!/html/i.test(type)) {
-    if (stream === 'any') return opened(response, 'json')
-    const iterator = response.body[Symbol.asyncIterator]()
-    const { start, read } = await beginningOf(iterator)
-    const replayed = { ...response, body: replay(read, iterator) }
-    const isObject = /^\s*\{/.test(start)
-    if (
-      /^\s*(data|event|id|retry)?:/.test(start) ||
-      (!isObject && /^text\/event-stream/i.test(type))
-    )
-      return opened(replayed, 'stream')
-    // A JSON list is a stream in list form.
-    if (/^\s*\[/.test(start) && (stream || !isJson))
-      return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
-    if (isJson || isObject) return opened(replayed, 'json')
-  }
-  return {
-    rejection: reject(
-      502,
-      'internal',
-      'the upstream returned a web page or something else that is not a response: check its base address',
-    ),
-    again: 'never',
-  }
+  if (/html/i.test(type)) return notResponse()
+  if (stream === 'any') return opened(response, 'json')
+  const iterator = response.body[Symbol.asyncIterator]()
+  const { start, read } = await beginningOf(iterator)
+  const replayed = { ...response, body: replay(read, iterator) }
+  const isObject = /^\s*\{/.test(start)
+  const isEvent = /^\s*(data|event|id|retry)?:/.test(start)
+  if (isEvent || (!isObject && /^text\/event-stream/i.test(type))) return opened(replayed, 'stream')
+  // A JSON list is a stream in list form.
+  if (/^\s*\[/.test(start) && (stream || !isJson))
+    return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
+  return isJson || isObject ? opened(replayed, 'json') : notResponse()
 }
+
+const notResponse = (): Failure => ({
+  rejection: reject(
+    502,
+    'internal',
+    'the upstream returned a web page or something else that is not a response: check its base address',
+  ),
+  again: 'never',
+})
 
 function target(
   incoming: RequestContext,
@@ -392,30 +377,17 @@ function target(
   const { channel, protocol, model } = candidate
   const { request, operation, protocol: caller, passing } = incoming
   if (passing) {
+    const { path, type } = passing
     const accept = request.headers['accept'] ?? '*/*'
-    return addressed(
-      {
-        channel,
-        protocol,
-        caller: protocol,
-        path: passing.path,
-        accept,
-        ...(passing.type && { type: passing.type }),
-      },
-      request,
-      trace,
-    )
+    const call = { channel, protocol, caller: protocol, path, accept, ...(type && { type }) }
+    return addressed(call, request, trace)
   }
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw reject(404, 'not_found', 'the channel has no such call')
-  const accept = stream
-    ? (protocol.framing?.contentType ?? 'text/event-stream')
-    : 'application/json'
-  const place = addressed(
-    { channel, protocol, caller, path, accept, type: 'application/json' },
-    request,
-    trace,
-  )
+  const type = 'application/json'
+  const accept = stream ? (protocol.framing?.contentType ?? 'text/event-stream') : type
+  const call = { channel, protocol, caller, path, accept, type }
+  const place = addressed(call, request, trace)
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
 }

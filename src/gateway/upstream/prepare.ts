@@ -46,16 +46,11 @@ export async function prepare(
   candidate: Deployment,
   dropped: readonly string[] = [],
 ): Promise<Prepared> {
-  const { operation, stream, body } = incoming
-  const { entry, channel, protocol } = candidate
-  const isStreamOnly =
-    entry.streaming === 'only' || socketFor(channel, protocol, operation) !== undefined
-  const upstreamStream =
-    operation === 'generate' && (isStreamOnly || (entry.streaming === 'both' && stream))
-  const same = passed(service, incoming, candidate, { upstreamStream, dropped })
+  const { body } = incoming
+  const sending = { upstreamStream: isStreamed(incoming, candidate), dropped }
+  const same = passed(service, incoming, candidate, sending)
   if (same) return same
-  if ((body.length ?? 0) < longWorkFrom)
-    return translated(service, incoming, candidate, { upstreamStream, dropped })
+  if ((body.length ?? 0) < longWorkFrom) return translated(service, incoming, candidate, sending)
   // Parsed again when it is its turn.
   body.forget?.()
   return service.longWork(async () => {
@@ -63,10 +58,20 @@ export async function prepare(
     await pause()
     await body.parse?.()
     await pause()
-    const prepared = await translated(service, incoming, candidate, { upstreamStream, dropped })
+    const prepared = await translated(service, incoming, candidate, sending)
     await pause()
     return prepared
   })
+}
+
+/** Is the upstream asked for a stream? */
+function isStreamed(
+  { operation, stream }: RequestContext,
+  { entry, channel, protocol }: Deployment,
+): boolean {
+  if (operation !== 'generate') return false
+  if (entry.streaming === 'only' || socketFor(channel, protocol, operation)) return true
+  return entry.streaming === 'both' && stream
 }
 
 type Sending = { upstreamStream: boolean; dropped: readonly string[] }
@@ -81,31 +86,18 @@ function passed(
   candidate: Deployment,
   { upstreamStream, dropped }: Sending,
 ): Prepared | undefined {
-  const { protocol, operation, body, recalled } = incoming
+  const { protocol, body, recalled } = incoming
   const { protocol: to, entry, channel } = candidate
+  if (to !== protocol) return undefined
   const { outline } = body
   const { unsupported, shape } = refusedBy(service, incoming, candidate, { body: outline, dropped })
-  const reads =
-    service.config.defaults.strict ||
-    entry.unsupported.length > 0 ||
-    channel.embedded ||
-    hasAnyField(outline, unsupported)
-  if (
-    to !== protocol ||
-    reads ||
-    setsFields(incoming, candidate) ||
-    isDemanding(incoming, candidate) ||
-    keepsHere(incoming, candidate) ||
-    !body.isPlain
-  )
-    return undefined
+  const { strict } = service.config.defaults
+  if (strict || channel.embedded || entry.unsupported.length > 0) return undefined
+  if (hasAnyField(outline, unsupported)) return undefined
+  if (setsFields(incoming, candidate) || isDemanding(incoming, candidate)) return undefined
+  if (keepsHere(incoming, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
-  if (
-    operation === 'generate' &&
-    streamFlagInBody.has(to) &&
-    (to.wantsStream(outline) ?? false) !== upstreamStream
-  )
-    return undefined
+  if (hasOtherFlag(outline, incoming, candidate, upstreamStream)) return undefined
   const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
   const bytes = edited(incoming, candidate, asking)
   if (!bytes) return undefined
@@ -122,51 +114,43 @@ function passed(
   }
 }
 
+/** Does the body ask for a stream where none is wanted, or the other way round? */
+const hasOtherFlag = (
+  body: unknown,
+  { operation }: RequestContext,
+  { protocol }: Deployment,
+  wanted: boolean,
+): boolean =>
+  operation === 'generate' &&
+  streamFlagInBody.has(protocol) &&
+  (protocol.wantsStream(body) ?? false) !== wanted
+
 async function translated(
   service: Service,
   incoming: RequestContext,
   candidate: Deployment,
   { upstreamStream, dropped }: Sending,
 ): Promise<Prepared> {
-  const { protocol, operation, body } = incoming
+  const { protocol, body } = incoming
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot name the sender.
   if (to !== protocol && entry.unsupported.length > 0) refuseForeign(body.value, protocol, all)
   const refused = (written: unknown) => {
-    const { unsupported: more, shape } = refusedBy(service, incoming, candidate, {
-      body: written,
-      dropped,
-    })
-    return { unsupported: [...entry.unsupported, ...more], shape }
+    const by = refusedBy(service, incoming, candidate, { body: written, dropped })
+    return { ...by, unsupported: [...entry.unsupported, ...by.unsupported] }
   }
   const own = to === protocol ? refused(body.outline) : undefined
   const adjusted = without(body.value, protocol, own?.unsupported ?? entry.unsupported)
-  const { context, ...encoded } = translateRequest(
-    adjusted.body,
-    protocol,
-    to,
-    all,
-    requestSettings(service, incoming, candidate),
-  )
+  const settings = requestSettings(service, incoming, candidate)
+  const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, settings)
   const { unsupported, shape } = own ?? refused(encoded.body)
+  const sources = { to, caller: protocol, body: body.value, notes: encoded.notes }
   const { body: wire, notes } =
-    to === protocol
-      ? encoded
-      : withoutWritten(encoded.body, unsupported, {
-          to,
-          caller: protocol,
-          body: body.value,
-          notes: encoded.notes,
-        })
-  const { counting } = to.address
-  const isCounted = operation === 'count-tokens' && to !== protocol
-  const counted =
-    isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
-  const says = to.wantsStream(wire) ?? false
-  const sent =
-    operation === 'generate' && streamFlagInBody.has(to) && says !== upstreamStream
-      ? withStreaming(counted, to, upstreamStream)
-      : counted
+    to === protocol ? encoded : withoutWritten(encoded.body, unsupported, sources)
+  const counted = asCount(wire, incoming, candidate)
+  const sent = hasOtherFlag(wire, incoming, candidate, upstreamStream)
+    ? withStreaming(counted, to, upstreamStream)
+    : counted
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
   const unset = withUsage(sent, incoming, candidate, asking)
   const set = setsFields(incoming, candidate) ? withSetFields(unset, candidate) : undefined
@@ -180,12 +164,11 @@ async function translated(
     sent === wire &&
     adjusted.body === body.value &&
     !isDemanding(incoming, candidate)
+  const kept = isKept ? edited(incoming, candidate, asking) : undefined
   return {
     candidate,
     ...(channel.embedded && { body: whole }),
-    bytes:
-      (isKept ? edited(incoming, candidate, asking) : undefined) ??
-      (await written(whole, body.length ?? 0)),
+    bytes: kept ?? (await written(whole, body.length ?? 0)),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes, ...(set?.notes ?? [])],
     ...(dropped.length > 0 && { shape: shape() }),
@@ -194,6 +177,17 @@ async function translated(
       hidesUsage: asking !== undefined,
     }),
   }
+}
+
+/** The request as the upstream counts its tokens. */
+function asCount(
+  wire: unknown,
+  { operation, protocol }: RequestContext,
+  { protocol: to, model }: Deployment,
+): unknown {
+  const { counting } = to.address
+  const isTranslated = operation === 'count-tokens' && to !== protocol
+  return isTranslated && counting && isObject(wire) ? counting.ask(wire, model) : wire
 }
 
 /**
@@ -219,6 +213,12 @@ function requestSettings(
   const { protocol, operation, body, model, recalled } = incoming
   const { protocol: to, entry, channel } = candidate
   const { now, newId } = freshIds()
+  const limit = to.outputLimit?.defaults(entry.maxOutputTokens ?? defaults.maxOutputTokens)
+  const ofAgent = isOfForeignAgent(incoming, to) ? to.agentDefaults : undefined
+  const signatures =
+    responseStore?.signatures &&
+    recalled &&
+    protocol.signatureStorage?.reading(recalled.storedSignature)
   return {
     now,
     newId,
@@ -229,17 +229,12 @@ function requestSettings(
     ...(channel.vendor && { fitsVendor: true }),
     ...mergeOptions(
       groupOf(protocol, demanding(operation, protocol)),
-      groupOf(to, to.outputLimit?.defaults(entry.maxOutputTokens ?? defaults.maxOutputTokens)),
-      isOfForeignAgent(incoming, to) ? groupOf(to, to.agentDefaults) : undefined,
+      groupOf(to, limit),
+      groupOf(to, ofAgent),
       vendorRules(channel, to, candidate.model).options,
       channel.options,
       entry.options,
-      groupOf(
-        protocol,
-        responseStore?.signatures &&
-          recalled &&
-          protocol.signatureStorage?.reading(recalled.storedSignature),
-      ),
+      groupOf(protocol, signatures),
     ),
     ...recalled?.resolversFor(candidate),
     ...(keepsHere(incoming, candidate) && { keepsResponse: true }),
@@ -261,20 +256,12 @@ function isDemanding(
   { operation, body }: RequestContext,
   { protocol, channel, entry, model }: Deployment,
 ): boolean {
+  if (operation !== 'generate' || !channel.vendor || !protocol.fitRequest) return false
   const { options } = vendorRules(channel, protocol, model)
-  if (
-    operation !== 'generate' ||
-    !channel.vendor ||
-    !protocol.fitRequest ||
-    Object.keys(options).length === 0
-  )
-    return false
-  return (
-    protocol.fitRequest(
-      protocol.withModel(body.value, model),
-      optionsFor(protocol, mergeOptions(options, channel.options, entry.options)),
-    ).wire !== body.value
-  )
+  if (Object.keys(options).length === 0) return false
+  const wanted = optionsFor(protocol, mergeOptions(options, channel.options, entry.options))
+  const { wire } = protocol.fitRequest(protocol.withModel(body.value, model), wanted)
+  return wire !== body.value
 }
 
 /**
