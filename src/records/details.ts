@@ -75,15 +75,7 @@ export function collectDetails(
     onAttempt({ requestId, channel, model, protocol, ms, failure, body }) {
       const detail = pending.get(requestId) ?? { attempts: [], notes: [] }
       if (!pending.has(requestId) && pending.size < mostPending) pending.set(requestId, detail)
-      const failed = failure && {
-        status: failure.status,
-        failure: failure.kind,
-        message: failure.message,
-        ...(keepBodies &&
-          failure.upstreamMessage !== undefined && {
-            upstreamMessage: withoutSecrets(failure.upstreamMessage),
-          }),
-      }
+      const failed = failure && failureIn(failure, keepBodies)
       if (detail.attempts.length < mostAttempts)
         detail.attempts.push({ channel, model, protocol, ms, ...failed })
       if (keepBodies) detail.request = shortened(body)
@@ -98,13 +90,28 @@ export function collectDetails(
       emit(requestId, Date.parse(time), detail)
     },
     onNotes(notes, { requestId }) {
-      if (last?.id === requestId)
-        last.detail.notes = notes
-          .slice(0, mostNotes)
-          .map(({ kind, code, path, reason }) => ({ kind, code, path, reason }))
+      if (last?.id !== requestId) return
+      const first = notes.slice(0, mostNotes)
+      last.detail.notes = first.map(({ kind, code, path, reason }) => ({
+        kind,
+        code,
+        path,
+        reason,
+      }))
     },
   }
 }
+
+function failureIn(
+  { status, kind, message, upstreamMessage }: NonNullable<Attempt['failure']>,
+  keepBodies: boolean,
+): Partial<AttemptDetail> {
+  const failed = { status, failure: kind, message }
+  if (!keepBodies || upstreamMessage === undefined) return failed
+  return { ...failed, upstreamMessage: withoutSecrets(upstreamMessage) }
+}
+
+type Options = { keepBodies?: boolean | undefined; keepDays?: number | undefined }
 
 /**
  * Keeps details in the database. They are less important than records: a database that is away for
@@ -112,10 +119,7 @@ export function collectDetails(
  */
 export function createDetails(
   database: Database,
-  {
-    keepBodies = false,
-    keepDays,
-  }: { keepBodies?: boolean | undefined; keepDays?: number | undefined },
+  { keepBodies = false, keepDays }: Options,
 ): Details {
   let waiting: { id: string; time: number; detail: RecordDetail }[] = []
   let size = 0
@@ -145,11 +149,7 @@ export function createDetails(
     for (let left = waiting.length; left > 0; left -= batchSize) {
       const db = await database.ready()
       const batch = waiting.slice(0, Math.min(left, batchSize))
-      const rows = batch.map(({ id, time, detail }) => ({
-        id,
-        time,
-        detail: JSON.stringify(detail),
-      }))
+      const rows = batch.map(one => ({ ...one, detail: JSON.stringify(one.detail) }))
       for (const insertion of database.insertions('details', rows, 'on conflict (id) do nothing'))
         await db.executeQuery(insertion)
       waiting = waiting.slice(batch.length)
@@ -190,13 +190,15 @@ export function createDetails(
 /** Roughly, and the same before and after its notes are known. */
 const sizeOf = ({ request }: RecordDetail) => 1000 + (request?.text.length ?? 0)
 
+/** A character has up to four bytes. */
+const longestBytes = longestBody * 4
+
 function shortened(body: string | Uint8Array): { text: string; isCut: boolean } {
-  // A character has up to four bytes, so this is enough.
   const text =
-    typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, longestBody * 4))
+    typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, longestBytes))
   // PostgreSQL holds no U+0000 in texts; JSON has it as an escape.
   return {
     text: withoutSecrets(text.slice(0, longestBody)),
-    isCut: text.length > longestBody || body.length > longestBody * 4,
+    isCut: text.length > longestBody || body.length > longestBytes,
   }
 }

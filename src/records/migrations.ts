@@ -11,11 +11,20 @@ const statements =
   }
 
 const sums = (period: string) => [
-  `create table ${period} (start bigint not null, key text not null, model text not null, channel text not null, requests bigint not null,
-    failures bigint not null, input bigint not null, output bigint not null, cost double precision not null, priced bigint not null, unpriced bigint not null,
-    total_ms bigint not null, first_byte_ms bigint not null, first_bytes bigint not null, primary key (start, key, model, channel))`,
+  `create table ${period} (
+    start bigint not null, key text not null, model text not null, channel text not null,
+    requests bigint not null, failures bigint not null, input bigint not null,
+    output bigint not null, cost double precision not null, priced bigint not null,
+    unpriced bigint not null, total_ms bigint not null, first_byte_ms bigint not null,
+    first_bytes bigint not null, primary key (start, key, model, channel))`,
   `create index ${period}_key on ${period} (key, start)`,
 ]
+
+/** The columns of sums that stay as they are when a key gets an id. */
+const summed = [
+  'model, channel, requests, failures, input, output, cost, priced, unpriced',
+  'total_ms, first_byte_ms, first_bytes',
+].join(', ')
 
 /**
  * Each step is run once, in order. Types that both databases know. New records come last in the
@@ -23,10 +32,14 @@ const sums = (period: string) => [
  */
 const steps: readonly Step[] = [
   statements(
-    `create table records (time bigint not null, id text not null, key text, group_name text, model text not null, model_served text, channel text,
-      provider text, protocol_in text not null, protocol_out text, stream integer not null, status integer not null, failure text, error text, error_message text,
-      input bigint, output bigint, cache_read bigint, cache_write bigint, reasoning bigint, cost double precision, first_byte_ms bigint,
-      total_ms bigint not null, attempts integer not null, notes integer not null, note_codes text, upstream_request_id text, primary key (time, id))`,
+    `create table records (
+      time bigint not null, id text not null, key text, group_name text, model text not null,
+      model_served text, channel text, provider text, protocol_in text not null,
+      protocol_out text, stream integer not null, status integer not null, failure text,
+      error text, error_message text, input bigint, output bigint, cache_read bigint,
+      cache_write bigint, reasoning bigint, cost double precision, first_byte_ms bigint,
+      total_ms bigint not null, attempts integer not null, notes integer not null,
+      note_codes text, upstream_request_id text, primary key (time, id))`,
     // A second filter is checked in the index, without reading the records that it leaves out.
     'create index records_key on records (key, time, model, channel)',
     'create index records_model on records (model, time, key, channel)',
@@ -34,9 +47,12 @@ const steps: readonly Step[] = [
     ...sums('minutes'),
     ...sums('hours'),
     ...sums('days'),
-    `create table keys (name text primary key, hash text not null unique, hint text not null, group_name text, models text, requests_per_minute bigint,
-      tokens_per_minute bigint, tokens_per_day bigint, tokens_per_month bigint, dollars_per_day double precision, dollars_per_month double precision,
-      expires_at bigint, disabled integer not null, created_at bigint not null)`,
+    `create table keys (
+      name text primary key, hash text not null unique, hint text not null, group_name text,
+      models text, requests_per_minute bigint, tokens_per_minute bigint, tokens_per_day bigint,
+      tokens_per_month bigint, dollars_per_day double precision,
+      dollars_per_month double precision, expires_at bigint, disabled integer not null,
+      created_at bigint not null)`,
   ),
   statements(
     'create table details (id text primary key, time bigint not null, detail text not null)',
@@ -61,24 +77,22 @@ const steps: readonly Step[] = [
       await run(`alter table ${period} rename to old_${period}`)
       await run(`drop index ${period}_key`)
       const [table = '', index = ''] = sums(period)
-      await run(
-        table
-          .replace('key text not null', '$&, key_id text not null')
-          .replace('(start, key,', '(start, key, key_id,'),
-      )
+      const withId = table.replace('key text not null', '$&, key_id text not null')
+      await run(withId.replace('(start, key,', '(start, key, key_id,'))
       await run(index)
-      const columns =
-        'model, channel, requests, failures, input, output, cost, priced, unpriced, total_ms, first_byte_ms, first_bytes'
       await run(
-        `insert into ${period} (start, key, key_id, ${columns}) select start, key, coalesce(${owner}, ''), ${columns} from old_${period}`,
+        `insert into ${period} (start, key, key_id, ${summed})
+          select start, key, coalesce(${owner}, ''), ${summed} from old_${period}`,
       )
       await run(`drop table old_${period}`)
     }
   },
   statements(
     'alter table records add column estimated integer not null default 0',
-    `create table reservations (process text not null, key_id text not null, tokens bigint not null, dollars double precision not null,
-      expires_at bigint not null, primary key (process, key_id))`,
+    `create table reservations (
+      process text not null, key_id text not null, tokens bigint not null,
+      dollars double precision not null, expires_at bigint not null,
+      primary key (process, key_id))`,
     'create index reservations_key on reservations (key_id, expires_at)',
   ),
   // What ended in the last minute counts, whenever it began.
