@@ -60,18 +60,18 @@ export const invokeModel: Wrapping = call => {
   const sent = without(call.headers, ['anthropic-version', 'anthropic-beta'])
   if (new URL(call.url).pathname.endsWith('/count_tokens'))
     return { ...counting(call, base, { model, sent, added, others }), notes }
-  const action = taken['stream'] === true ? 'invoke-with-response-stream' : 'invoke'
+  const { action, accept } = taken['stream'] === true ? streamed : whole
   const url = `${base}/model/${encodeURIComponent(model)}/${action}`
-  const headers = {
-    ...sent,
-    accept: taken['stream'] === true ? 'application/vnd.amazon.eventstream' : 'application/json',
-  }
-  return {
-    call: changed(call, { url, headers, body: objectOfMembers(added, others) }),
-    notes,
-    unwrap,
-  }
+  const headers = { ...sent, accept }
+  const body = objectOfMembers(added, others)
+  return { call: changed(call, { url, headers, body }), notes, unwrap }
 }
+
+const eventStream = 'application/vnd.amazon.eventstream'
+const streamed = { action: 'invoke-with-response-stream', accept: eventStream }
+const whole = { action: 'invoke', accept: 'application/json' }
+
+const regionalPrefix = /^(?:us|us-gov|eu|apac|au|ca|jp|global)\./
 
 type Parts = { model: string; sent: Record<string, string>; added: object; others: Uint8Array[] }
 
@@ -85,18 +85,15 @@ function counting(
   { model, sent, added, others }: Parts,
 ): NonNullable<ReturnType<Wrapping>> {
   const thinking = parseObject(textOf(objectOfMembers({}, others)))?.['thinking']
-  const budget =
-    isObject(thinking) && typeof thinking['budget_tokens'] === 'number'
-      ? thinking['budget_tokens']
-      : 0
-  const body = objectOfMembers({ ...added, max_tokens: budget + 1 }, others)
-  const url = `${base}/model/${encodeURIComponent(model.replace(/^(?:us|us-gov|eu|apac|au|ca|jp|global)\./, ''))}/count-tokens`
+  const { budget_tokens: budget } = isObject(thinking) ? thinking : {}
+  const limit = (typeof budget === 'number' ? budget : 0) + 1
+  const invocation = objectOfMembers({ ...added, max_tokens: limit }, others)
+  const plainModel = model.replace(regionalPrefix, '')
+  const url = `${base}/model/${encodeURIComponent(plainModel)}/count-tokens`
+  const headers = { ...sent, accept: 'application/json' }
+  const body = JSON.stringify({ input: { invokeModel: { body: base64Of(invocation) } } })
   return {
-    call: changed(call, {
-      url,
-      headers: { ...sent, accept: 'application/json' },
-      body: JSON.stringify({ input: { invokeModel: { body: base64Of(body) } } }),
-    }),
+    call: changed(call, { url, headers, body }),
     async unwrap(response) {
       if (response.status >= 400) return unwrap(response)
       return withJson(response, { input_tokens: (await readObject(response))['inputTokens'] })
@@ -125,8 +122,7 @@ async function unwrap(response: TransportResponse): Promise<TransportResponse> {
   const named = id === undefined ? headers : { ...headers, 'request-id': id }
   if (status >= 400)
     return withError({ ...response, headers: named }, typeOf(headers['x-amzn-errortype']))
-  if (!headers['content-type']?.startsWith('application/vnd.amazon.eventstream'))
-    return { ...response, headers: named }
+  if (!headers['content-type']?.startsWith(eventStream)) return { ...response, headers: named }
   return {
     ...response,
     headers: { ...named, 'content-type': 'text/event-stream; charset=utf-8' },
@@ -157,12 +153,8 @@ const types: Record<string, string> = {
  * an unknown one.
  */
 function typeOf(exception: string | undefined): string | undefined {
-  return types[
-    exception
-      ?.split(':')[0]
-      ?.toLowerCase()
-      .replace(/exception$/, '') ?? ''
-  ]
+  const [name = ''] = exception?.split(':') ?? []
+  return types[name.toLowerCase().replace(/exception$/, '')]
 }
 
 /** Frames whose `bytes` are one event each → text/event-stream. */
@@ -184,26 +176,22 @@ async function* eventsIn(body: TransportResponse['body']): AsyncGenerator<string
 }
 
 function eventOf({ headers, payload }: EventFrame): string {
-  if (headers[':message-type'] === 'error')
-    return errorEvent(
-      'api_error',
-      headers[':error-message'] ?? headers[':error-code'] ?? 'the upstream failed',
-    )
+  if (headers[':message-type'] === 'error') {
+    const message = headers[':error-message'] ?? headers[':error-code'] ?? 'the upstream failed'
+    return errorEvent('api_error', message)
+  }
   const value = parseObject(textOf(payload)) ?? {}
   const exception = headers[':exception-type']
   if (exception !== undefined) {
-    const message = value['message'] ?? value['originalMessage']
-    return errorEvent(
-      typeOf(exception) ?? 'api_error',
-      typeof message === 'string' ? message : exception,
-    )
+    const given = value['message'] ?? value['originalMessage']
+    const message = typeof given === 'string' ? given : exception
+    return errorEvent(typeOf(exception) ?? 'api_error', message)
   }
   const data = typeof value['bytes'] === 'string' ? textIn(value['bytes']) : ''
   const type = /^\s*\{\s*"type"\s*:\s*"(\w+)"/.exec(data)?.[1] ?? parseObject(data)?.['type']
   // Some gateways in front of the service send events without a type to keep the connection open.
-  return typeof type === 'string'
-    ? `event: ${type}\ndata: ${data.replaceAll(/[\r\n]+/g, ' ')}\n\n`
-    : ''
+  if (typeof type !== 'string') return ''
+  return `event: ${type}\ndata: ${data.replaceAll(/[\r\n]+/g, ' ')}\n\n`
 }
 
 const errorEvent = (type: string, message: string) =>
