@@ -91,7 +91,9 @@ program
   )
   .addHelpText(
     'after',
-    '\nExample: OPENAI_API_KEY=… wireglot serve\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY',
+    `
+Example: OPENAI_API_KEY=… wireglot serve
+Example: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY`,
   )
   .action(async ({ envFile, ...options }: ServeOptions & { envFile?: string }) => {
     loadEnvironment(envFile)
@@ -135,8 +137,9 @@ program
   )
   .addHelpText(
     'after',
-    '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json\n' +
-      'Exit code 2: the command was called wrongly. 3: the input is malformed or cut off. 4: --strict forbids the translation, or the input refers to something that only another provider keeps.',
+    `
+Example: wireglot translate --kind request --from chat-completions --to messages < request.json
+Exit code 2: the command was called wrongly. 3: the input is malformed or cut off. 4: --strict forbids the translation, or the input refers to something that only another provider keeps.`,
   )
   .action(translate)
 

@@ -50,6 +50,13 @@ const runnable = new Map<string, { title: string; program: ClientProgram }>(
   }),
 )
 
+const help = `
+A gateway that needs a key gets that of ${defaultKeyEnv}.
+Exit code: that of the client; 127: the client is not installed.
+
+Example: DEEPSEEK_API_KEY=… wireglot run claude --model deepseek-chat
+Example: wireglot run codex --model coder -- exec "Say hello"`
+
 const afterDashes = '(arguments of the client come after --: wireglot run claude -- -p hello)\n'
 
 /** Adds `wireglot run`. */
@@ -85,10 +92,7 @@ export function addRun(program: Command): void {
         if (message.startsWith('error: unknown option')) write(afterDashes)
       },
     })
-    .addHelpText(
-      'after',
-      `\nA gateway that needs a key gets that of ${defaultKeyEnv}.\nExit code: that of the client; 127: the client is not installed.\n\nExample: DEEPSEEK_API_KEY=… wireglot run claude --model deepseek-chat\nExample: wireglot run codex --model coder -- exec "Say hello"`,
-    )
+    .addHelpText('after', help)
     .action(async (name: string, args: string[], { envFile, ...options }: Options) => {
       loadEnvironment(envFile)
       process.exitCode = await run(name, args, options)
