@@ -90,6 +90,8 @@ async function ran(
       err += chunk
     })
     child.on('close', code => resolve({ code, out, err }))
+    // A command that refuses its arguments may end before.
+    child.stdin?.on('error', () => {})
     child.stdin?.end(typeof input === 'string' ? input : JSON.stringify(input))
   })
 }
