@@ -139,6 +139,12 @@ describe.each(pairs)('tools $name', ({ from, to }) => {
       type: 'object',
       properties: { city },
     })
+    const named = { properties: { city }, required: ['city'] }
+    expect(schemaOf({ $ref: '#/$defs/Place', $defs: { Place: named } }).tools[0]?.schema).toEqual({
+      type: 'object',
+      ...named,
+      $defs: { Place: named },
+    })
     expect(schemaOf(bare).tools[0]?.schema).toEqual({
       type: 'object',
       properties: { list: { type: 'array', items: {} }, any: { type: 'object' } },

@@ -48,8 +48,10 @@ function inNewest(schema: JsonObject): JsonObject {
   }
 }
 
-/** Arguments are always an object, whatever else the schema allows. */
-function asObject(schema: JsonObject): JsonObject {
+/** Arguments are always an object, whatever else the schema allows, and wherever it is defined. */
+function asObject(given: JsonObject): JsonObject {
+  const named = definitionOf(given, given)
+  const schema = named ? { ...named, ...without(given, ['$ref']) } : given
   const { type, properties } = schema
   const isNamed = type === 'object'
   if (!isNamed && type !== undefined && !hasType(schema, 'object')) return schema
