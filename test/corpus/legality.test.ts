@@ -17,9 +17,6 @@ const noMessage =
   'it holds nothing but instructions, and the target requires a message, which is not invented'
 const emptyMessage = 'its only message is empty, so no message is left to send'
 
-const beginsWithCall =
-  'it begins with a call, and the target requires a user turn before it, which is not invented'
-
 const images = 'it requests images, which some servers of the target generate'
 
 const requestExceptions: Exceptions = {
@@ -32,14 +29,6 @@ const requestExceptions: Exceptions = {
     images,
   'chat/requests/lingua__openai.chatCompletionsGcsBackedVideoFileParam.json → generate-content':
     'the data of its file is an address, which is no base64',
-  'chat/requests/openinference__openai.test_tool_calls.test_tool_calls.json → generate-content':
-    beginsWithCall,
-  'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_interleaved_settled_function_calls.json → generate-content':
-    beginsWithCall,
-  'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_own_reasoning_history.1.json → generate-content':
-    beginsWithCall,
-  'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_own_reasoning_history.2.json → generate-content':
-    beginsWithCall,
   'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → chat-completions':
     emptyMessage,
   'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → responses':

@@ -21,7 +21,9 @@ const hasType = ({ type }: JsonObject, word: string) =>
 
 /** Some languages write an empty object as a list. */
 function withItems(schema: JsonObject): JsonObject {
-  const whole = Array.isArray(schema['properties']) ? { ...schema, properties: {} } : schema
+  const { properties } = schema
+  const isEmptyList = Array.isArray(properties) && properties.length === 0
+  const whole = isEmptyList ? { ...schema, properties: {} } : schema
   return hasType(whole, 'array') && whole['items'] === undefined && !('prefixItems' in whole)
     ? { ...whole, items: {} }
     : whole
@@ -55,8 +57,9 @@ function asObject(given: JsonObject): JsonObject {
   const { type, properties } = schema
   const isNamed = type === 'object'
   if (!isNamed && type !== undefined && !hasType(schema, 'object')) return schema
-  if (isNamed && isObject(properties)) return schema
-  return { ...schema, type: 'object', properties: isObject(properties) ? properties : {} }
+  if (isNamed && properties != null) return schema
+  // What is no list of properties stays: the server says what is wrong with it.
+  return { ...schema, type: 'object', properties: properties ?? {} }
 }
 
 const unions = ['anyOf', 'oneOf', 'allOf'] as const
