@@ -40,6 +40,7 @@ export type {
   Protocol,
   ProtocolFacts,
   RequestMatch,
+  SchemaDialect,
   Shortcut,
   SignatureStorage,
   Signatures,
