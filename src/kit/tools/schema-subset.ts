@@ -31,7 +31,7 @@ function mapValues(
   change: (value: unknown, key: string) => unknown,
 ): JsonObject {
   let mapped: JsonObject | undefined
-  for (const key of Object.keys(object)) {
+  for (const key in object) {
     const now = change(object[key], key)
     if (now === object[key]) continue
     mapped ??= { ...object }

@@ -1,6 +1,6 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import { omitUndefined } from '../../kit/fields/omit.ts'
-import { type JsonObject, merge } from '../../kit/json/json.ts'
+import { createOwn } from '../../kit/fields/own.ts'
+import type { JsonObject } from '../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'responses'
@@ -19,13 +19,4 @@ export function keep<T extends { ext?: ExtMap }>(
   return node
 }
 
-/** The unknown keys that a node has from this protocol. */
-export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined =>
-  ext?.[protocolName]?.fields
-
-/** A wire object: the known keys, and those that were kept. */
-export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
-  const fields = fieldsOf(ext)
-  // Only keys without a value are left out, which are optional ones.
-  return fields ? merge<T>(fields, known) : (omitUndefined(known) as T)
-}
+export const { ownOf: fieldsOf, wireOf } = createOwn(protocolName)

@@ -9,6 +9,7 @@ import type {
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writtenReasoning } from '../../../kit/fields/written.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import {
   type Envelope,
@@ -245,16 +246,6 @@ export function sign(
   return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
 }
 
-const handled = keysOf<ReasoningPart>()(
-  'type',
-  'segments',
-  'redacted',
-  'id',
-  'signature',
-  'at',
-  'ext',
-)
-
 /** One part for each segment; the last one has the signature. */
 export function encodeReasoning(
   part: ReasoningPart,
@@ -262,7 +253,7 @@ export function encodeReasoning(
 ): GenerateContentWrittenPart[] {
   const { report, opens } = writing
   const { id, signature, at, ext } = part
-  report.unwritten(part, handled, at)
+  report.unwritten(part, writtenReasoning, at)
   report.ext(ext, at)
   const segments = part.segments.filter(({ text }) => text)
   const isEmpty = segments.length === 0
