@@ -473,6 +473,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       expect([await used(first), await used(second)]).toEqual([401, 200])
       await page.getByRole('button', { name: 'Disable carol' }).press('Enter')
       await row.filter({ hasText: 'disabled' }).waitFor()
+      await page.locator('[aria-label="Enable carol"]:focus').waitFor()
       expect(await used(second)).toBe(401)
       await page.getByRole('button', { name: 'Delete carol' }).press('Enter')
       await page.getByText('There are no keys yet.').waitFor()

@@ -29,9 +29,18 @@ export function append(element: Element, children: readonly Child[]): void {
   }
 }
 
+/** What had the focus keeps it, if it has a `data-id` and is among the new children. */
 export function replace(element: Element, ...children: Child[]): void {
+  const focused = element.contains(document.activeElement)
+    ? document.activeElement?.getAttribute('data-id')
+    : undefined
   element.replaceChildren()
   append(element, children)
+  if (focused) focusOn(element, focused)
+}
+
+export function focusOn(element: Element, id: string): void {
+  element.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus()
 }
 
 export const empty = (text: string) => h('p', { className: 'empty', textContent: text })

@@ -33,10 +33,13 @@ export function keysTab(): Tab {
   const list = h('div')
   const faults = h('div')
   const secret = h('div', { attributes: { role: 'status' } })
+  let turn = 0
 
   async function load() {
+    const mine = ++turn
     try {
       const { keys } = await call<{ keys: KeyInfo[] }>('admin/keys')
+      if (mine !== turn) return
       replace(list, keys.length === 0 ? empty('There are no keys yet.') : keyTable(keys, actionsOf))
     } catch (error) {
       replace(faults, fault(messageOf(error)))
@@ -56,9 +59,10 @@ export function keysTab(): Tab {
   function actionsOf(key: KeyInfo): HTMLElement {
     const path = pathOf(key)
     /** A button whose name says which key it is about. */
-    const named = (text: string, act: () => unknown, tone = '') => {
+    const named = (text: string, act: () => unknown, { tone = '', id = text } = {}) => {
       const element = button(text, () => attempt(act), `small ${tone}`)
       element.setAttribute('aria-label', `${text} ${key.name}`)
+      element.setAttribute('data-id', `${id} ${key.name}`)
       return element
     }
     const rotate = async () => {
@@ -75,8 +79,8 @@ export function keysTab(): Tab {
       { className: 'row' },
       named('Edit', () => form.edit(key)),
       named('Rotate', rotate),
-      named(key.disabled ? 'Enable' : 'Disable', toggle),
-      named('Delete', remove, 'danger'),
+      named(key.disabled ? 'Enable' : 'Disable', toggle, { id: 'toggle' }),
+      named('Delete', remove, { tone: 'danger' }),
     )
   }
 

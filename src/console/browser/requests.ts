@@ -6,6 +6,7 @@ import {
   chip,
   empty,
   fault,
+  focusOn,
   h,
   labeled,
   menu,
@@ -54,7 +55,6 @@ export function requestsTab({ role }: Session): Tab {
   }
 
   function show() {
-    const focused = document.activeElement?.getAttribute('data-id')
     older.hidden = next === undefined
     replace(
       list,
@@ -62,11 +62,7 @@ export function requestsTab({ role }: Session): Tab {
         ? empty('There are no such requests.')
         : recordTable(records, isOperator, openButton),
     )
-    if (focused) focusOn(focused)
   }
-
-  const focusOn = (id: string) =>
-    list.querySelector<HTMLElement>(`[data-id="${CSS.escape(id)}"]`)?.focus()
 
   function openButton(record: RecordRow): HTMLElement {
     const time = new Date(record.time)
@@ -91,7 +87,7 @@ export function requestsTab({ role }: Session): Tab {
   function closeDetail({ id }: RecordRow) {
     opened = undefined
     replace(detail)
-    focusOn(id)
+    focusOn(list, id)
     show()
   }
 
