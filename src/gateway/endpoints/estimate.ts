@@ -52,7 +52,7 @@ export function estimateBody(body: string | Uint8Array, isJson = true): number {
   let isInFile = false
   for (let at = 0; at + window <= bytes.length; at += window) {
     const wasInFile = isInFile
-    isInFile = isOfFile(bytes.subarray(at, at + window))
+    isInFile = isOfFile(bytes, at, at + window)
     if (!isInFile) continue
     inFiles += window
     if (!wasInFile) files++
@@ -60,10 +60,12 @@ export function estimateBody(body: string | Uint8Array, isJson = true): number {
   return tokensOfLength(bytes.length - inFiles) + files * perImage
 }
 
-/** Is this base64? Scripts without spaces are not ASCII. */
-function isOfFile(bytes: Uint8Array): boolean {
-  if (bytes.includes(0x20) || bytes.includes(0x22)) return false
-  for (let at = 0; at < bytes.length; at += 50) if ((bytes[at] ?? 0) >= 0x80) return false
+/** Is this part base64? Scripts without spaces are not ASCII. */
+function isOfFile(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0
+    if (byte === 0x20 || byte === 0x22 || byte >= 0x80) return false
+  }
   return true
 }
 

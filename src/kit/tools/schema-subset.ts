@@ -1,8 +1,17 @@
 import { isObject, type JsonObject, setOwn } from '../json/json.ts'
 
-/** Keywords whose value is an object of schemas. */
-const maps = new Set(['properties', '$defs', 'definitions'])
-const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+type Holder = 'object' | 'list' | 'one'
+/** Keywords that hold schemas: an object of them, a list, or one. */
+const holders = new Map<string, Holder>([
+  ['properties', 'object'],
+  ['$defs', 'object'],
+  ['definitions', 'object'],
+  ['anyOf', 'list'],
+  ['oneOf', 'list'],
+  ['allOf', 'list'],
+  ['prefixItems', 'list'],
+  ['items', 'one'],
+])
 
 /**
  * Deeper levels stay as they are, because the recursion is limited by the stack. No server takes a
@@ -22,31 +31,35 @@ export function mapSchemas(
   if (depth > deepest) return schema
   const mapOne = (value: unknown): unknown =>
     isObject(value) ? mapSchemas(value, change, depth + 1) : value
-  return change(mapValues(schema, (value, key) => mapIn(key, value, mapOne)))
-}
-
-/** The object with each value replaced; the same object, without a copy, if nothing changed. */
-function mapValues(
-  object: JsonObject,
-  change: (value: unknown, key: string) => unknown,
-): JsonObject {
-  let mapped: JsonObject | undefined
-  for (const key in object) {
-    const now = change(object[key], key)
-    if (now === object[key]) continue
-    mapped ??= { ...object }
-    setOwn(mapped, key, now)
+  let mapped = schema
+  for (const key in schema) {
+    const value = schema[key]
+    // Most values are words: they are passed by without a look at their key.
+    const holder = typeof value === 'object' ? holders.get(key) : undefined
+    if (holder) mapped = withKey(mapped, schema, key, mapHeld(holder, value, mapOne))
   }
-  return mapped ?? object
+  return change(mapped)
 }
 
-function mapIn(key: string, value: unknown, mapOne: (value: unknown) => unknown): unknown {
-  if (maps.has(key) && isObject(value)) return mapValues(value, mapOne)
-  if (lists.has(key) && Array.isArray(value)) {
+function mapHeld(holder: Holder, value: unknown, mapOne: (value: unknown) => unknown): unknown {
+  if (holder === 'one') return mapOne(value)
+  if (holder === 'list') {
+    if (!Array.isArray(value)) return value
     const mapped = value.map(mapOne)
     return mapped.some((one, i) => one !== value[i]) ? mapped : value
   }
-  return key === 'items' ? mapOne(value) : value
+  if (!isObject(value)) return value
+  let mapped = value
+  for (const key in value) mapped = withKey(mapped, value, key, mapOne(value[key]))
+  return mapped
+}
+
+/** `mapped`: the same object as `given` until something changes. */
+function withKey(mapped: JsonObject, given: JsonObject, key: string, value: unknown): JsonObject {
+  if (value === given[key]) return mapped
+  const copy = mapped === given ? { ...given } : mapped
+  setOwn(copy, key, value)
+  return copy
 }
 
 const isObjectSchema = ({ type, properties }: JsonObject) =>

@@ -109,6 +109,7 @@ function branchesOf(schema: JsonObject, key: (typeof unions)[number]): JsonObjec
 }
 
 function definitionOf(schema: JsonObject, { $ref }: JsonObject): JsonObject | undefined {
+  if ($ref === undefined) return undefined
   const [, at, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? []
   const all = at === undefined ? undefined : schema[at]
   const found = isObject(all) && name !== undefined && Object.hasOwn(all, name) ? all[name] : {}

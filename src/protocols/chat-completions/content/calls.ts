@@ -202,7 +202,7 @@ const inputOf = (part: ToolCallPart, writing: PartWriting): string =>
  * because servers parse the arguments.
  */
 function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: PartWriting): boolean {
-  return !native && kind === 'function' && !cut && input.trim() === ''
+  return !native && kind === 'function' && !cut && !/\S/.test(input)
 }
 
 /**

@@ -165,7 +165,7 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
     }
     report.add('client-call.as-function', at, 'input')
   }
-  const isEmpty = !native && !isFreeform && !part.cut && input.trim() === ''
+  const isEmpty = !native && !isFreeform && !part.cut && !/\S/.test(input)
   if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
   const head = {
     id: writtenId(wanted, isFreeform ? 'ctc_' : 'fc_', writing),
