@@ -272,7 +272,7 @@ export type Demands = {
    * the parts that add them; `controls`: in control parts, and those that a tool search has found
    * in the list.
    */
-  lateTools: 'list' | 'controls' | 'parts'
+  lateTools: 'list' | 'parts'
   /** Absent: instructions may be anywhere in the conversation. */
   instructions?: InstructionDemands
   /** There is the tool choice `validated`. Default: functions are made strict instead. */

@@ -85,7 +85,7 @@ export const advice: Record<
   'tool-result.orphan-as-text': 'See `tools.repair`.',
   'tool-result.duplicate': 'Send one result per call.',
   'tool-result.moved': 'Send results directly after calls.',
-  'tool.added-late': 'See `messages.toolAddition`.',
+  'tool.added-late': 'Nothing to do.',
   'tool.duplicate': 'Give each tool a name of its own.',
   'tool.schema-root': 'Nothing to do.',
   'tool-choice.strict-tools': 'Nothing to do.',

@@ -286,17 +286,4 @@ describe('the end that servers of chat completions mean', () => {
       )
     },
   )
-
-  test.each(others('chat-completions'))(
-    '[DONE] without a finish reason is a failure for a client of %s on request',
-    async to => {
-      const { outcome, response } = report([opening, chunk({ content: 'All of it.' }), done], {
-        from: 'chat-completions',
-        to,
-        chatCompletions: { doneWithoutFinish: 'error' },
-      })
-      expect(outcome).toBe('failed')
-      await expect(response()).rejects.toThrow()
-    },
-  )
 })

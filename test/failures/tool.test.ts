@@ -523,18 +523,6 @@ const results: Row[] = [
       ],
     },
   ],
-  [
-    'requests without images get none, with a note',
-    'messages',
-    { messages: [user('go'), assistant([use('a')]), user([result('a', [text('shot'), image])])] },
-    {
-      'chat-completions': [
-        { messages: [user('go'), calling(call('a')), response('a', 'shot')] },
-        'dropped /messages/2/content/0/content/1 tool-result.media-dropped',
-      ],
-    },
-    { chatCompletions: { toolMedia: 'drop' } },
-  ],
   ...[undefined, null, '', [], [text('')]].map(
     (content): Row => [
       `a result of nothing (${JSON.stringify(content)}) is still a result`,

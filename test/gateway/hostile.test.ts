@@ -120,15 +120,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
           const seen = await upstream(
             sendJson(200, served === 'chat-completions' ? odd : responses(served)),
           )
-          const ask = await start(
-            one(
-              seen.url,
-              served,
-              {},
-              {},
-              { options: { generateContent: { parseJson: 'object' } } },
-            ),
-          )
+          const ask = await start(one(seen.url, served))
           const response = await ask(...asking(client, histories[client]))
           expect([served, response.status]).toEqual([served, 200])
           const body: unknown = await response.json()

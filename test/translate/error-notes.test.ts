@@ -25,8 +25,8 @@ const anthropicError = {
 }
 
 /** What a stream of one frame, or an HTTP body, with this error in it loses. */
-const inStream = (from: ProtocolName, to: ProtocolName, event: object, options = {}) => {
-  const translator = createStreamTranslator({ from, to, ...options })
+const inStream = (from: ProtocolName, to: ProtocolName, event: object) => {
+  const translator = createStreamTranslator({ from, to })
   translator.push(`data: ${JSON.stringify(event)}\n\n`)
   translator.end()
   return report(translator.notes)
@@ -154,25 +154,6 @@ describe('fields of an error that the target cannot express are noted at their p
       expect(report(notes)).toEqual(['error.details /detail'])
     },
   )
-
-  test('a stream that fails in its last event alone loses the parameter, and a kind without a code', () => {
-    const error = {
-      message: 'No.',
-      type: 'invalid_request_error',
-      param: 'input',
-      code: 'invalid_api_key',
-    }
-    const notes = inStream(
-      'chat-completions',
-      'responses',
-      { error },
-      { responses: { midStreamError: 'failed-only' } },
-    )
-    expect(notes.filter(note => note.includes('/error'))).toEqual([
-      'error.code /error',
-      'field.unsupported /error/param',
-    ])
-  })
 })
 
 describe('the misalignment details of an error', () => {
@@ -219,15 +200,8 @@ describe('the misalignment details of an error', () => {
     )
   })
 
-  test.each<[string, object]>([
-    ['both', {}],
-    ['the last event alone', { responses: { midStreamError: 'failed-only' } }],
-  ])('are sent in a stream of responses, which has the failure in two events: %s', (_, options) => {
-    const translator = createStreamTranslator({
-      from: 'chat-completions',
-      to: 'responses',
-      ...options,
-    })
+  test('are sent in a stream of responses, which has the failure in two events', () => {
+    const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses' })
     const text = translator.push(`data: ${JSON.stringify({ error })}\n\n`) + translator.end()
     expect(text).toMatch(
       /"type":"response.failed".*"code":"misalignment_policy_violation".*"misalignment":/,

@@ -218,7 +218,7 @@ export function encodeError(
     wire: {
       status,
       headers: errorHeaders(value, 'x-request-id'),
-      body: encodeErrorBody(value, report, options),
+      body: encodeErrorBody(value, report),
     },
     notes: report.notes,
   }
@@ -242,7 +242,6 @@ const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
 export function encodeErrorBody(
   value: CanonicalError,
   report: ChatCompletionsReport,
-  { errorDetails }: Pick<Options, 'errorDetails'> = {},
 ): ChatCompletionsErrorBody {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
   if (
@@ -258,14 +257,10 @@ export function encodeErrorBody(
     ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code)))
       ? (code ?? words.code)
       : (words.code ?? signatureErrorCode(message))
-  const source =
-    ours || errorDetails !== 'write' ? undefined : omitUndefined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)
-  if (others !== undefined && !ours && !source)
-    report.addKeys('error.details', at, 'details', others)
-  if (!source && typeof code === 'string' && code !== shown)
-    report.add('field.unsupported', at, 'code')
+  if (others !== undefined && !ours) report.addKeys('error.details', at, 'details', others)
+  if (typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
   const known: ChatCompletionsErrorBody['error'] = {
     message,
     type: (ours ? type : undefined) ?? words.type,
@@ -275,10 +270,7 @@ export function encodeErrorBody(
   }
   return {
     ...ownOf(ext),
-    error:
-      ours && isObject(details)
-        ? { ...details, ...known }
-        : { ...known, ...(source && { source }) },
+    error: ours && isObject(details) ? { ...details, ...known } : known,
   }
 }
 
@@ -289,11 +281,10 @@ export function encodeErrorBody(
 export function encodeBareError(
   value: CanonicalError,
   report: ChatCompletionsReport,
-  options: Pick<Options, 'errorDetails'> = {},
 ): ChatCompletionsErrorBody {
   if (value.requestId !== undefined)
     report.add('field.unsupported', value.at ?? '/error', 'requestId')
-  const body = encodeErrorBody(value, report, options)
+  const body = encodeErrorBody(value, report)
   if (losesStatus(value, decodeErrorBody(body)))
     report.add('error.status', value.at ?? '/error', 'status')
   return body

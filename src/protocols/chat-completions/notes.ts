@@ -69,10 +69,6 @@ export const notes = {
     kind: 'approximated',
     meaning: 'The arguments are an object instead of JSON text; they are serialized.',
   },
-  'tool-result.media-dropped': {
-    kind: 'dropped',
-    meaning: 'Tool messages contain text only; the media is dropped.',
-  },
   'media.images-field': {
     kind: 'approximated',
     meaning:
@@ -172,10 +168,6 @@ export const notes = {
     meaning:
       'The server refuses a user message directly after a tool result; an assistant message is inserted.',
   },
-  'tier.speed': {
-    kind: 'approximated',
-    meaning: 'The faster mode of another provider is written as the fast tier.',
-  },
   'message.ids': {
     kind: 'dropped',
     meaning: 'The target has no item ids and no status for messages, calls and results.',
@@ -214,7 +206,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'tool-call.nameless': 'Nothing to do.',
   'tool-call.single': 'Declare tools instead of functions.',
   'tool-call.input-object': 'Nothing to do.',
-  'tool-result.media-dropped': 'See `chatCompletions.toolMedia`.',
   'media.images-field': 'Nothing to do.',
   'text.boundary-lost': 'Nothing to do.',
   'parts.order-lost': 'Nothing to do.',
@@ -239,7 +230,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'output.format-instructed': 'See `chatCompletions.formats`.',
   'media.url-as-text': 'Send the image as base64.',
   'message.assistant-between': "Set `chatCompletions.afterResults: 'keep'` to avoid it.",
-  'tier.speed': 'See `chatCompletions.fastIsSpeed`.',
   'message.ids': 'Nothing to do.',
   'message.phase': 'Nothing to do.',
   'finish.repaired': 'Nothing to do.',

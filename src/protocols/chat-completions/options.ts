@@ -45,11 +45,6 @@ export type ChatCompletionsOptions = {
    */
   missingReasoning?: 'omit' | 'blank'
   /**
-   * Media in tool results, which tool messages cannot contain. `user-message` (default): it follows
-   * in a user message. `drop`: it is dropped.
-   */
-  toolMedia?: 'user-message' | 'drop'
-  /**
    * Freeform tools. `write` (default): as custom tools; a server that responds with a function call
    * is understood. `wrap`: as functions with one string, for servers that know functions only.
    */
@@ -77,26 +72,11 @@ export type ChatCompletionsOptions = {
    */
   optionalFields?: 'drop' | 'write'
   /**
-   * Writes the faster mode of another provider as the tier `fast`. Default false, because its price
-   * differs.
-   */
-  fastIsSpeed?: boolean
-  /**
    * Cache breakpoints of other protocols. `drop` (default): with a note, because many servers
    * refuse unknown fields. `write`: as `prompt_cache_breakpoint`, for OpenAI. `cache_control`: in
    * that field, for LiteLLM, OpenRouter and Alibaba, also on tools and tool messages.
    */
   cacheMarks?: 'drop' | 'write' | 'cache_control'
-  /**
-   * A cache lifetime of one hour, which the protocol does not have. `drop` (default): the
-   * provider's own lifetime. `up`: twelve hours, at their price.
-   */
-  cacheTtlRound?: 'drop' | 'up'
-  /**
-   * A stream that ends with `[DONE]` without a finish reason. `accept` (default): a normal end.
-   * `error`: a failure.
-   */
-  doneWithoutFinish?: 'accept' | 'error'
   /**
    * Reads text between `<think>` and `</think>` (also `thinking`, `thought`) as reasoning. Default
    * false: a text may contain such tags for other reasons.
@@ -118,20 +98,10 @@ export type ChatCompletionsOptions = {
   /** Writes call ids of nine letters and digits, which some servers require. Default false. */
   shortIds?: boolean
   /**
-   * Joins tool names that arrive in several chunks, as old previews of Azure sent them. Default
-   * false: a repeated name is the same name, so a call starts as soon as it has one.
-   */
-  splitToolNames?: boolean
-  /**
    * Images in responses, which the protocol does not have. `drop` (default). `write`: in `images`,
    * as OpenRouter does.
    */
   images?: 'drop' | 'write'
-  /**
-   * Details of an error besides its message. `drop` (default): they were not meant for this client.
-   * `write`: in `error.source`.
-   */
-  errorDetails?: 'drop' | 'write'
   /**
    * The values of `reasoning_effort` that the server accepts, separated by spaces. The nearest one
    * is written; none if the list is empty. Default: all values.
@@ -198,7 +168,6 @@ export const options = {
   unsignedReasoning: ['bare', 'seal'],
   reasoningInHistory: ['never', 'tool-turns', 'always'],
   missingReasoning: ['omit', 'blank'],
-  toolMedia: ['user-message', 'drop'],
   customTools: ['write', 'wrap'],
   maxTokensField: ['max_completion_tokens', 'max_tokens'],
   seedField: ['seed', 'random_seed'],
@@ -214,15 +183,10 @@ export const options = {
   formats: 'text',
   imageUrls: ['write', 'text'],
   afterResults: ['keep', 'assistant'],
-  splitToolNames: 'flag',
   images: ['drop', 'write'],
-  errorDetails: ['drop', 'write'],
   topK: ['drop', 'write'],
   optionalFields: ['drop', 'write'],
-  fastIsSpeed: 'flag',
   cacheMarks: ['drop', 'write', 'cache_control'],
-  cacheTtlRound: ['drop', 'up'],
-  doneWithoutFinish: ['accept', 'error'],
   extractThinkTags: 'flag',
   instructionsRole: ['system', 'developer'],
   systemPlacement: ['auto', 'keep', 'user', 'hoist'],

@@ -48,7 +48,6 @@ export const notes = {
     'server-tool.dropped',
     'server-tool.as-text',
     'tool-choice.subset-filtered',
-    'tool-choice.subset-not-enforced',
     'tool-choice.not-forced',
     'tool-choice.without-tools',
     'output.enum',

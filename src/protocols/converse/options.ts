@@ -20,11 +20,6 @@ export type ConverseOptions = {
    */
   unsignedReasoning?: 'drop' | 'text' | 'keep'
   /**
-   * A tool choice that allows only some tools. `filter` (default): only these are sent. `keep`: all
-   * are sent, so that caches stay valid.
-   */
-  allowedTools?: 'filter' | 'keep'
-  /**
    * A conversation that begins with the assistant, or contains instructions only. `auto` (default):
    * a user message `.` is inserted before the assistant's. `keep`: unchanged. `synthesize`: always
    * inserted.
@@ -52,7 +47,6 @@ export const options = {
   family: families,
   systemPlacement: ['user', 'hoist'],
   unsignedReasoning: ['drop', 'text', 'keep'],
-  allowedTools: ['filter', 'keep'],
   leadingUser: ['auto', 'keep', 'synthesize'],
   jsonMode: ['drop', 'instruct'],
   convertMedia: 'function',

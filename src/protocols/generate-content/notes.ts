@@ -87,10 +87,6 @@ export const notes = {
     meaning: 'Penalties of the target are below 2; the largest value is written.',
   },
   'sampling.seed': { kind: 'dropped', meaning: 'A seed of the target has 32 bits.' },
-  'tool-call.id-omitted': {
-    kind: 'approximated',
-    meaning: '`generateContent.ids` drops the ids of calls, so results match calls by their order.',
-  },
   'tool-result.name': {
     kind: 'synthesized',
     meaning:
@@ -125,7 +121,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'tool-choice.validated': 'Nothing to do.',
   'sampling.penalty-clamped': 'Use a smaller penalty.',
   'sampling.seed': 'Use a smaller seed.',
-  'tool-call.id-omitted': 'Nothing to do.',
   'tool-result.name': 'Nothing to do.',
   'citation.rounded': 'Nothing to do.',
   'logprobs.bytes': 'Nothing to do.',

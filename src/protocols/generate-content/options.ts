@@ -9,16 +9,6 @@ export type GenerateContentOptions = {
    */
   systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
   /**
-   * Ids of calls and results. `always` (default). `never`: for servers that refuse them and match
-   * results by order.
-   */
-  ids?: 'always' | 'never'
-  /**
-   * A tool result whose text is a JSON object. `text` (default): as text under `output`, because
-   * some keys have a meaning here. `object`: as that object.
-   */
-  parseJson?: 'text' | 'object'
-  /**
    * How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level.
    * `level` and `budget`: always so.
    */
@@ -73,8 +63,6 @@ export type Options = CodecOptions & ToolOptions & GenerateContentOptions
 /** The same for configurations and command lines. */
 export const options = {
   systemPlacement: ['auto', 'keep', 'user', 'hoist'],
-  ids: ['always', 'never'],
-  parseJson: ['text', 'object'],
   thinking: ['auto', 'level', 'budget'],
   efforts: 'text',
   leastBudget: 'number',

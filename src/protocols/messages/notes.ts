@@ -145,7 +145,6 @@ export const notes = {
     kind: 'synthesized',
     meaning: 'The last cacheable block is marked for the prompt cache.',
   },
-  'tier.fast-as-speed': { kind: 'approximated', meaning: 'The fast tier is written as `speed`.' },
   'finish.refusal': {
     kind: 'approximated',
     meaning: 'A blocked or refused response ends with the stop reason for refusals.',
@@ -164,7 +163,7 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'citation.version': 'See `messages.apiVersion`.',
   'reasoning.signature-empty': 'Nothing to do.',
   'reasoning.trailing-signature': 'See `messages.lastSignature`.',
-  'reasoning.forced-tool': 'See `messages.forcedToolWithThinking`.',
+  'reasoning.forced-tool': 'Nothing to do.',
   'reasoning.no-room': 'Raise `max_tokens`.',
   'reasoning.prefix-mismatch': 'Nothing to do.',
   'tool.no-approval': 'Nothing to do.',
@@ -173,7 +172,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'sampling.version': 'See `messages.apiVersion`.',
   'max-tokens.default': 'Set a limit in the request, or `messages.defaultMaxTokens`.',
   'cache.auto': 'Turn off `messages.autoCache` to avoid it.',
-  'tier.fast-as-speed': 'See `messages.fastIsSpeed`.',
   'finish.refusal': 'Nothing to do.',
   'usage.late': 'Nothing to do.',
 }

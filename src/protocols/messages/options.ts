@@ -3,11 +3,6 @@ import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
 /** How this protocol is decoded and encoded, where more than one way is right. */
 export type MessagesOptions = {
   /**
-   * Role `system` inside the conversation of a request, which newer clients send and older servers
-   * refuse. `accept` (default) or `reject`.
-   */
-  midSystem?: 'accept' | 'reject'
-  /**
    * The line `x-anthropic-billing-header: …` that some clients put first in their system prompt.
    * `keep` (default). `drop`: dropped toward other protocols, because it changes in every request
    * and invalidates prompt caches.
@@ -40,23 +35,6 @@ export type MessagesOptions = {
    */
   lastSignature?: 'block' | 'drop'
   /**
-   * A tool choice that allows only some tools. `filter`: only these are sent. `keep`: all are sent,
-   * so that caches and signed thinking stay valid. Default `filter`, but `keep` if the history
-   * contains signed thinking.
-   */
-  allowedTools?: 'filter' | 'keep'
-  /**
-   * A forced tool together with thinking, which manual thinking refuses. `keep`: both are written.
-   * `effort-only`: `thinking` is dropped if another protocol requested it. `disable-thinking`: it
-   * is dropped in any case. Default `keep` for models that think adaptively, else `effort-only`.
-   */
-  forcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
-  /**
-   * Temperature and other sampling together with thinking that another protocol requested. `drop`
-   * (default): sampling is dropped, because the server refuses both. `keep`: both are written.
-   */
-  samplingWithThinking?: 'drop' | 'keep'
-  /**
    * A conversation that begins with the assistant, or contains instructions only. `keep` (default):
    * unchanged; the server may refuse it. `synthesize`: a user message `.` is inserted before it.
    */
@@ -85,8 +63,6 @@ export type MessagesOptions = {
    * sampling fields.
    */
   apiVersion?: '2023-06-01' | '2026-10-21'
-  /** Writes the fast tier as `speed: fast`, which some models refuse. Default false. */
-  fastIsSpeed?: boolean
   /**
    * Converts an image to a format that the server accepts (JPEG, PNG, GIF or WebP); returns
    * undefined if it cannot. Default: images in other formats are dropped.
@@ -101,17 +77,6 @@ export type MessagesOptions = {
    */
   prefixMismatch?: 'drop_block'
   /**
-   * Tools that are added inside the conversation. `merge` (default): they join the list of all
-   * tools, which every server accepts. `block`: they stay in place, which keeps prompt caches valid
-   * and needs the beta headers in `context.headers`.
-   */
-  toolAddition?: 'merge' | 'block'
-  /**
-   * An effort that changes inside the conversation. `drop` (default). `write`: on a system message,
-   * if the model accepts one there; needs the beta header in `context.headers`.
-   */
-  turnEffort?: 'drop' | 'write'
-  /**
    * The efforts that the model accepts, separated by spaces. The nearest one is written; none if
    * the list is empty. Default: all.
    */
@@ -122,16 +87,12 @@ export type Options = CodecOptions & ToolOptions & MessagesOptions
 
 /** The same for configurations and command lines. */
 export const options = {
-  midSystem: ['accept', 'reject'],
   billingLine: ['keep', 'drop'],
   requireMaxTokens: 'flag',
   systemPlacement: ['auto', 'keep', 'user', 'hoist'],
   thinking: ['auto', 'adaptive', 'enabled'],
   unsignedReasoning: ['drop', 'text'],
   lastSignature: ['block', 'drop'],
-  allowedTools: ['filter', 'keep'],
-  forcedToolWithThinking: ['effort-only', 'keep', 'disable-thinking'],
-  samplingWithThinking: ['drop', 'keep'],
   leadingUser: ['keep', 'synthesize'],
   trailingAssistant: ['auto', 'keep', 'synthesize'],
   autoCache: 'flag',
@@ -139,10 +100,7 @@ export const options = {
   defaultMaxTokens: 'number',
   convertMedia: 'function',
   apiVersion: ['2023-06-01', '2026-10-21'],
-  fastIsSpeed: 'flag',
   prefixMismatch: ['drop_block'],
-  toolAddition: ['merge', 'block'],
-  turnEffort: ['drop', 'write'],
   efforts: 'text',
 } as const satisfies OptionTable<MessagesOptions>
 

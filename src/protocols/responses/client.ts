@@ -23,6 +23,6 @@ export const responses: ClientHalf<ResponsesOptions, ResponsesWire> & {
   encodeResponse,
   encodeError,
   streamEncoder,
-  streamParts: ({ sequential }) => (sequential ? 'sequential' : 'any'),
+  streamParts: () => 'any',
   oneCandidate: true,
 }

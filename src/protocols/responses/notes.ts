@@ -45,7 +45,6 @@ export const notes = {
     'output.enum',
     'schema.name',
     'user.hashed',
-    'tier.unsupported',
     'tier.nearest',
     'finish.approximated',
     'usage.missing',
@@ -84,10 +83,6 @@ export const notes = {
   'reasoning.id-twice': {
     kind: 'approximated',
     meaning: 'Two reasoning items may not share an id; the later one is written without it.',
-  },
-  'reasoning.left-out': {
-    kind: 'dropped',
-    meaning: '`responses.retryWithoutReasoning` leaves out the earlier reasoning.',
   },
   'reasoning.display-as-summary': {
     kind: 'approximated',
@@ -159,7 +154,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'reasoning.loose': 'Send the whole response back.',
   'reasoning.repeated': 'Nothing to do.',
   'reasoning.id-twice': 'Nothing to do.',
-  'reasoning.left-out': 'See `responses.retryWithoutReasoning`.',
   'reasoning.display-as-summary': 'Nothing to do.',
   'signature.unplaced': 'Nothing to do.',
   'client-call.as-function': 'Nothing to do.',

@@ -144,13 +144,11 @@ const endings: Record<FinishReason, Ending> = {
  * Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written
  * unchanged.
  */
-export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
+export function encodeFinish({ reason, raw, protocol: of }: Finish): Ending {
   const isOwn = of === protocolName && raw !== undefined
   if (isOwn && incompleteReasons.get(raw) === reason)
     return { status: 'incomplete', reason: raw, exact: true }
   if (isOwn && reason === 'other' && raw !== 'completed')
     return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
-  return strictEnums && reason === 'pause'
-    ? { ...endings.pause, reason: 'max_output_tokens' }
-    : endings[reason]
+  return endings[reason]
 }

@@ -1,4 +1,3 @@
-import type { ControlPart, ServerToolPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { toolKey } from '../../kit/tools/tool-names.ts'
@@ -15,6 +14,7 @@ export function gatherTools(
   protocol: string,
   report: PassReport,
 ): CanonicalRequest {
+  if (lateTools === 'parts') return request
   const all: Tool[] = []
   const names = new Set<string>()
   for (const { parts } of request.messages)
@@ -22,8 +22,7 @@ export function gatherTools(
       if (
         (part.type !== 'control' && part.type !== 'server-tool') ||
         !part.tools ||
-        part.protocol === protocol ||
-        staysThere(part, lateTools)
+        part.protocol === protocol
       )
         continue
       if (all.length === 0)
@@ -41,10 +40,6 @@ export function gatherTools(
       if (all.length > before) report.add('tool.added-late', part.at)
     }
   return all.length > (request.tools?.length ?? 0) ? { ...request, tools: all } : request
-}
-
-function staysThere({ type }: ControlPart | ServerToolPart, wanted: Demands['lateTools']): boolean {
-  return wanted === 'parts' || (wanted === 'controls' && type === 'control')
 }
 
 /**

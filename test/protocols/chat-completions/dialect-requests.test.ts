@@ -222,11 +222,3 @@ test('joins functions and tools into one list, with a note', () => {
   expect(notesOf(notes)).toEqual(['tools.two-lists /functions'])
   expect(codes(decode({ ...both, tools: [] }).notes)).toEqual([])
 })
-
-test('maps a faster mode of another provider to a tier on request', () => {
-  const from = foreign({ serviceTier: { speed: 'fast' } })
-  expect(codes(chat.encodeRequest(from as never).notes)).toEqual(['field.unsupported'])
-  const received = chat.encodeRequest(from as never, { fastIsSpeed: true })
-  expect(received.wire).toEqual({ messages: [], service_tier: 'fast' })
-  expect(codes(received.notes)).toEqual(['tier.speed'])
-})

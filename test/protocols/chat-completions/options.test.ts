@@ -208,20 +208,6 @@ describe('details of an upstream error', () => {
     expect(body).toEqual({ error: known })
     expect(notes.map(({ code }) => code)).toEqual(['error.details'])
   })
-  test('are written on request', () => {
-    const { body, notes } = translateError(error, {
-      from: 'messages',
-      to: chat,
-      chatCompletions: { errorDetails: 'write' },
-    })
-    expect(body).toEqual({
-      error: {
-        ...known,
-        source: { protocol: 'messages', type: 'invalid_request_error', details: { limit: 3 } },
-      },
-    })
-    expect(notes).toEqual([])
-  })
 })
 
 describe('images next to a response', () => {
@@ -311,23 +297,6 @@ describe('names of calls in a stream', () => {
 
   test('are not joined when they repeat', () =>
     expect(heads(named('look', 'look'))).toEqual(['look']))
-  test.each([
-    ['in parts', ['get_', 'wea', 'ther']],
-    ['growing', ['get_', 'get_wea', 'get_weather']],
-    ['whole, twice', ['get_weather', 'get_weather']],
-  ])('%s are joined on request', (_, names) =>
-    expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']),
-  )
-  test('of calls without arguments are announced at the end', () => {
-    const frames = [
-      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'lo' } }] }),
-      chunk({ tool_calls: [{ index: 0, function: { name: 'ok' } }] }),
-      chunk({ tool_calls: [{ index: 1, id: 'b', function: { name: 'find' } }] }),
-      chunk({}, 'tool_calls'),
-      '[DONE]',
-    ]
-    expect(heads(frames, { splitToolNames: true })).toEqual(['look', 'find'])
-  })
 })
 
 describe('an error in a choice', () => {

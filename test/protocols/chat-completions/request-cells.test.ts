@@ -446,19 +446,6 @@ describe('prompt caching', () => {
   ])('from messages: %s', (_, given, expected, notes) =>
     hold(toChat('messages', given), expected, notes),
   )
-
-  test('rounds a lifetime of one hour up to 12h when requested', () => {
-    const { written, notes } = toChat(
-      'messages',
-      message({ cache_control: { type: 'ephemeral', ttl: '1h' } }),
-      {
-        chatCompletions: { cacheTtlRound: 'up', cacheMarks: 'write' },
-      },
-    )
-    hold({ written, notes }, message(marked('12h')), [
-      'cache.ttl /messages/0/content/0/cache_control/ttl',
-    ])
-  })
 })
 
 describe('tiers, users and metadata', () => {
@@ -531,13 +518,6 @@ describe('tiers, users and metadata', () => {
     ['the tier auto', { service_tier: 'auto' }, { service_tier: 'auto' }, []],
     ['the standard tier', { service_tier: 'standard_only' }, { service_tier: 'default' }, []],
     ['a faster mode', { speed: 'fast' }, { service_tier: undefined }, ['field.unsupported /speed']],
-    [
-      'a faster mode as a tier, as requested',
-      { speed: 'fast' },
-      { service_tier: 'fast' },
-      ['tier.speed /speed'],
-      { chatCompletions: { fastIsSpeed: true } },
-    ],
     ['the standard mode is the default', { speed: 'standard' }, { service_tier: undefined }, []],
     [
       'the user',
@@ -790,20 +770,6 @@ describe('tool choices', () => {
       { tool_choice: nested('required', 'f') },
       { ...kept, tool_choice: { type: 'tool', name: 'f' } },
       [],
-    ],
-    [
-      'some tools, the list kept',
-      { tool_choice: nested('auto', 'f') },
-      { ...kept, tool_choice: { type: 'auto' } },
-      ['tool-choice.subset-not-enforced /tool_choice'],
-      { messages: { allowedTools: 'keep' } },
-    ],
-    [
-      'one of some tools, the list kept',
-      { tool_choice: nested('required', 'f', 'g') },
-      { ...kept, tool_choice: { type: 'any' } },
-      [],
-      { messages: { allowedTools: 'keep' } },
     ],
     [
       'one call at a time',

@@ -447,17 +447,6 @@ describe('turns of other protocols', () => {
       },
     ])
     expect(codes).toEqual(['tool-result.media-moved'])
-    const dropped = write(
-      [
-        say('assistant', call('c1')),
-        say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] }),
-      ],
-      {
-        toolMedia: 'drop',
-      },
-    )
-    expect(dropped.messages[1]).toEqual({ role: 'tool', tool_call_id: 'c1', content: '' })
-    expect(dropped.codes).toEqual(['tool-result.media-dropped'])
   })
 
   test('an error flag is noted, the text stays', () => {

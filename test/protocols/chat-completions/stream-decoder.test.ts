@@ -486,14 +486,6 @@ describe('the end of a stream', () => {
     expect(reported({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
   })
 
-  test('does not accept [DONE] without a finish reason as an end on request', () => {
-    expect(
-      decodeStream([chunk({ content: 'a' }), '[DONE]'], { doneWithoutFinish: 'error' }).events.at(
-        -1,
-      ),
-    ).toEqual({ type: 'end', clean: false })
-  })
-
   test.each<[string, unknown, object]>([
     [
       'alone',

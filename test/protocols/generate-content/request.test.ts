@@ -663,42 +663,6 @@ describe('translating a request', () => {
     expect(notes).toEqual([])
   })
 
-  test.each<[what: string, response: Body]>([
-    ['{"a":1}', { a: 1 }],
-    ['[1]', { output: '[1]' }],
-    ['{"id":1234567890123456789}', { output: '{"id":1234567890123456789}' }],
-  ])('the result %s is an object on request with the same content', (message, response) => {
-    const body = {
-      model: 'm',
-      messages: [
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [
-            {
-              id: 'c',
-              type: 'function',
-              function: { name: 'f', arguments: '{"id":1234567890123456789}' },
-            },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'c', content: message },
-      ],
-    }
-    const { body: wire, notes } = translateRequest(body, {
-      from: 'chat-completions',
-      to: 'generate-content',
-      generateContent: { parseJson: 'object', leadingUser: 'keep' },
-    })
-    expect(wire).toMatchObject({ contents: [{}, { parts: [{ functionResponse: { response } }] }] })
-    expect(notes).toContainEqual(
-      expect.objectContaining({
-        code: 'tool-call.number',
-        path: '/messages/0/tool_calls/0/function/arguments',
-      }),
-    )
-  })
-
   test.each<[choice: Body, config: Body]>([
     [{ type: 'any' }, { mode: 'ANY' }],
     [
@@ -904,14 +868,6 @@ describe('translating a request', () => {
     expect(reported([{ type: 'computer_toolset_20260801' }])).not.toContain(
       'tool-choice.without-tools',
     )
-  })
-
-  test('leaves out ids when the server refuses them', () => {
-    const { wire } = translate(
-      { messages: [{ role: 'user', content: 'go' }, calls('a'), outcome('a', '1')] },
-      { generateContent: { ids: 'never' } },
-    )
-    expect(JSON.stringify(wire)).not.toContain('"id"')
   })
 
   test.each<[model: string, effort: string, config: Body | undefined, ...notes: string[]]>([

@@ -71,12 +71,6 @@ describe('changes by an option or a rule of this wire are noted', () => {
     ],
     ['a cache mark that was not set', ask(), { autoCache: true }, 'cache.auto'],
     [
-      'the fast tier as speed',
-      ask({ service_tier: 'fast' }),
-      { fastIsSpeed: true },
-      'tier.fast-as-speed',
-    ],
-    [
       'reasoning without a signature as text',
       ask({}, thought, { role: 'user', content: 'continue' }),
       { unsignedReasoning: 'text' },

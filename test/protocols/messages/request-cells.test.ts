@@ -219,13 +219,6 @@ describe('tiers, toward messages', () => {
     ],
     ['fast', { service_tier: 'fast' }, absent('service_tier'), ['field.unsupported /service_tier']],
     [
-      'fast as speed, as requested',
-      { service_tier: 'fast' },
-      { speed: 'fast' },
-      ['tier.fast-as-speed /service_tier'],
-      { messages: { fastIsSpeed: true } },
-    ],
-    [
       'scale',
       { service_tier: 'scale' },
       absent('service_tier'),

@@ -439,13 +439,6 @@ describe('invalid requests are refused with their path', () => {
     expect(thrown(() => messages.decodeRequest(body))).toBe(`malformed ${path}`)
   })
 
-  test('role system, when the options forbid it', () => {
-    const body = { messages: [{ role: 'system', content: 'a' }] }
-    expect(thrown(() => messages.decodeRequest(body, { midSystem: 'reject' }))).toBe(
-      'malformed /messages/0/role',
-    )
-  })
-
   test('a missing max_tokens, when the options require it', () => {
     expect(thrown(() => messages.decodeRequest({ messages: [] }, { requireMaxTokens: true }))).toBe(
       'malformed /max_tokens',
@@ -1277,25 +1270,11 @@ describe('reasoning', () => {
   test.each<[string, Partial<CanonicalRequest>, MessagesOptions, unknown, string[]]>([
     ['and adaptive thinking go together', { model: 'claude-opus-5' }, {}, { type: 'adaptive' }, []],
     [
-      'and adaptive thinking part on demand',
-      { model: 'claude-opus-5' },
-      { forcedToolWithThinking: 'effort-only' },
-      undefined,
-      off,
-    ],
-    [
       'leaves only the effort where the thinking of the model is unknown',
       { model: 'm-1' },
       {},
       undefined,
       off,
-    ],
-    [
-      'and any thinking go together on demand',
-      { model: 'm-1' },
-      { forcedToolWithThinking: 'keep' },
-      { type: 'adaptive' },
-      [],
     ],
   ])('a forced tool %s', (_, request, options, thinking, expected) => {
     const tools: CanonicalRequest['tools'] = [{ type: 'function', name: 'f' }]
@@ -1313,12 +1292,6 @@ describe('reasoning', () => {
 
   test.each<[string, MessagesOptions, unknown, string[]]>([
     ['is off beside a forced tool', {}, undefined, off],
-    [
-      'stays beside a forced tool on demand',
-      { forcedToolWithThinking: 'keep' },
-      { type: 'enabled', budget_tokens: 8192 },
-      ['reasoning.effort-as-budget'],
-    ],
   ])('manual thinking %s', (_, options, thinking, expected) => {
     const forced = {
       tools: [{ type: 'function' as const, name: 'f' }],
@@ -1382,7 +1355,6 @@ describe('reasoning', () => {
       sampling: { temperature: 0.2, topP: 1 },
     }
     expect(write(both).codes).toEqual(['sampling.with-thinking'])
-    expect(write(both, { samplingWithThinking: 'keep' }).wire).toMatchObject({ temperature: 0.2 })
     expect(write({ ...both, reasoning: { effort: 'none' } }).wire).toMatchObject({
       temperature: 0.2,
     })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type TranslateOptions, TranslationError } from '../../../src/index.ts'
+import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
@@ -193,27 +194,6 @@ describe('tools that join in mid-conversation', () => {
     expect(notes).toContain('tool.added-late /input/1')
   })
 
-  test('stay in their position on request', () => {
-    const { wire, notes } = write(
-      { input, tools: [named('w')] },
-      { messages: { toolAddition: 'block' } },
-    )
-    expect(wire['tools']).toMatchObject([{ name: 'w' }])
-    expect(wire.messages[1]).toMatchObject({
-      role: 'system',
-      content: [
-        {
-          type: 'tool_addition',
-          tool: {
-            type: 'tool_definition',
-            definition: { name: 'late', input_schema: { type: 'object' } },
-          },
-        },
-      ],
-    })
-    expect(notes).not.toContain('tool.added-late /input/1')
-  })
-
   test('of this protocol stand with the others of another', () => {
     const definition = { name: 'late', description: 'd', input_schema: { type: 'object' } }
     const body = {
@@ -254,10 +234,15 @@ describe('a choice among some of the tools', () => {
     ['a call of an allowed one is right', 'a', []],
     ['a call of another one is noted', 'b', ['tool-choice.not-allowed /content/1']],
   ])('%s', (_, name, expected) => {
-    const { context } = write(
-      { tools, tool_choice: choice },
-      { messages: { allowedTools: 'keep' } },
-    )
+    // With signed thinking in the history all tools are sent.
+    const sealed = wrapSignature({ signature: { value: 'S', issuer: 'messages' } })
+    const input = [
+      { role: 'user', content: 'q' },
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed },
+      { role: 'assistant', content: 'a' },
+      { role: 'user', content: 'r' },
+    ]
+    const { context } = write({ input, tools, tool_choice: choice })
     const { notes } = translateResponse(response(name), {
       from: 'messages',
       to: 'responses',
@@ -459,51 +444,9 @@ describe('an effort that changes in mid-conversation', () => {
     { role: 'assistant', content: 'a' },
     { role: 'user', content: 'r' },
   ]
-  const option = { messages: { turnEffort: 'write' } } as const
 
-  test.each<[string, object, object | undefined, string[]]>([
-    [
-      'is on a system message',
-      update({ effort: 'low' }),
-      { role: 'system', output_config: { effort: 'low' } },
-      [],
-    ],
-    [
-      'is the nearest one',
-      update({ effort: 'minimal' }),
-      { role: 'system', output_config: { effort: 'low' } },
-      ['reasoning.effort /input/1'],
-    ],
-    ['cannot be none', update({ effort: 'none' }), undefined, ['part.unsupported /input/1']],
-    [
-      'changes nothing else',
-      update({ effort: 'low' }, { text: { format: { type: 'text' } } }),
-      undefined,
-      ['part.unsupported /input/1'],
-    ],
-  ])('%s', (_, item, expected, left) => {
-    const { wire, notes, context } = write({ input: input(item) }, option)
-    expect(wire.messages.find(({ role }) => role === 'system')).toEqual(expected)
-    expect(notes).toEqual(left)
-    expect(context.headers).toEqual(
-      expected && { 'anthropic-beta': 'mid-conversation-output-config-2026-07-01' },
-    )
-  })
-
-  test.each<[string, object, object]>([
-    ['unless the caller says so', { input: input(update({ effort: 'low' })) }, {}],
-    [
-      'to a model without such messages',
-      { model: 'claude-opus-4-5', input: input(update({ effort: 'low' })) },
-      option,
-    ],
-    [
-      'before the first message',
-      { input: [update({ effort: 'low' }), { role: 'user', content: 'q' }] },
-      option,
-    ],
-  ])('is not sent %s', (_, body, options) => {
-    const { wire, notes } = write(body, options)
+  test('is not sent', () => {
+    const { wire, notes } = write({ input: input(update({ effort: 'low' })) })
     expect(JSON.stringify(wire)).not.toContain('output_config')
     expect(notes.filter(note => note.startsWith('part.unsupported'))).toHaveLength(1)
   })

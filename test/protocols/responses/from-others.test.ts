@@ -151,11 +151,7 @@ describe('content of the messages protocol', () => {
       { role: 'user', content: 'q' },
       { role: 'assistant', content },
     ]
-    const { wire, notes } = cross(
-      from,
-      { max_tokens: 99, messages },
-      { responses: { inputAudio: true } },
-    )
+    const { wire, notes } = cross(from, { max_tokens: 99, messages })
     expect(wire['input']).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] },
       { type: 'message', role: 'assistant', content: expected },
@@ -329,30 +325,6 @@ test('a choice without tools is noted at its path', () => {
     'tool-choice.without-tools /toolConfig/functionCallingConfig/mode',
     'tool-choice.without-tools /toolConfig/functionCallingConfig/allowedFunctionNames',
   ])
-})
-
-test('leaves out reasoning with a note when `retryWithoutReasoning` is set', () => {
-  const sealed = {
-    type: 'reasoning.encrypted',
-    data: 'xs1.eyJpIjoicmVzcG9uc2VzIiwidiI6IlNFQUwifQ',
-    format: 'xs1',
-    index: 0,
-  }
-  const messages = [
-    { role: 'user', content: 'q' },
-    { role: 'assistant', content: 'a', reasoning_details: [sealed] },
-    { role: 'user', content: 'r' },
-  ]
-  const types = (wire: Record<string, unknown>) =>
-    (wire['input'] as { type: string }[]).map(({ type }) => type)
-  expect(types(cross('chat-completions', { messages }).wire)).toContain('reasoning')
-  const again = cross(
-    'chat-completions',
-    { messages },
-    { responses: { retryWithoutReasoning: true } },
-  )
-  expect(types(again.wire)).toEqual(['message', 'message', 'message'])
-  expect(again.notes).toEqual(['reasoning.left-out /messages/1/reasoning_details/0'])
 })
 
 test('a signature that a client of generate-content has put on several parts is one item of reasoning', () => {

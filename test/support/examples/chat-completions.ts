@@ -113,12 +113,6 @@ export const examples: Record<string, Example> = {
   'tool-result.media-moved': fromBlocks(
     blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', [image]))),
   ),
-  'tool-result.media-dropped': fromBlocks(
-    blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', [image]))),
-    {
-      chatCompletions: { toolMedia: 'drop' },
-    },
-  ),
   'tool-result.call-id': elsewhere.request('chat-completions')(
     chat.says(
       user,
@@ -352,9 +346,6 @@ export const examples: Record<string, Example> = {
   'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'user.hashed': fromBlocks(blocks.request({ metadata: { user_id: 'u'.repeat(65) } }), {
     chatCompletions: { optionalFields: 'write' },
-  }),
-  'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), {
-    chatCompletions: { fastIsSpeed: true },
   }),
   'tier.nearest': blocksResponse(
     blocks.response([text], {

@@ -375,9 +375,6 @@ export const examples: Record<string, Example> = {
     },
   ),
   'tool-choice.subset-filtered': fromChat(chat.request(subset)),
-  'tool-choice.subset-not-enforced': fromChat(chat.request(subset), {
-    converse: { allowedTools: 'keep' },
-  }),
   'tool-choice.not-forced': fromChat(
     chat.request({ model: llama, tools: [chat.tool('look')], tool_choice: 'required' }),
   ),

@@ -145,10 +145,6 @@ export const examples: Record<string, Example> = {
     ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')),
     model: older,
   }),
-  'tool-call.id-omitted': fromChat(
-    { ...chat.says(user, called('c1'), result('c1')), model: older },
-    { generateContent: { ids: 'never' } },
-  ),
   'tool-result.name': fromChat(chat.says(user, result('c1')), { tools: { repair: 'keep' } }),
   'tool-result.media-moved': fromBlocks({
     ...blocks.says(

@@ -28,6 +28,10 @@ const marked = (text: string, ttl?: string) => ({
   text,
   prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) },
 })
+const signedThought = {
+  type: 'reasoning.encrypted',
+  data: wrapSignature({ signature: { value: seal, issuer: 'messages' } }),
+}
 const speaks = {
   ...chat.request({
     messages: [
@@ -251,13 +255,13 @@ export const examples: Record<string, Example> = {
   ),
   'tool-choice.subset-not-enforced': fromChat(
     chat.request({
+      messages: [user, { ...assistant, reasoning_details: [signedThought] }, user],
       tools: [chat.tool('a'), chat.tool('b')],
       tool_choice: {
         type: 'allowed_tools',
         allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] },
       },
     }),
-    { messages: { allowedTools: 'keep' } },
   ),
   'tool-choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], {
@@ -341,9 +345,6 @@ export const examples: Record<string, Example> = {
   ),
   'cache.auto': fromChat(chat.request({}), { messages: { autoCache: true } }),
   'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
-  'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), {
-    messages: { fastIsSpeed: true },
-  }),
   'user.hashed': fromChat(chat.request({ user: 'u'.repeat(513) })),
   'finish.approximated': chatResponse(
     chat.response({ content: 'y' }, { finish_reason: 'content_filter' }),

@@ -3,7 +3,7 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, response, stream } = makers('responses')
+const { request, response } = makers('responses')
 const fromChat = request('chat-completions')
 const fromBlocks = request('messages')
 const chatResponse = response('chat-completions')
@@ -87,12 +87,6 @@ export const examples: Record<string, Example> = {
     {},
     stateless,
     { shows: { target: '/input/3' } },
-  ),
-  'reasoning.left-out': fromChat(
-    chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }),
-    {
-      responses: { retryWithoutReasoning: true },
-    },
   ),
   'reasoning.kind': chatResponse(timed({ content: 'yes', reasoning_content: 'hm' }), {
     responses: { rawReasoning: 'summary' },
@@ -458,16 +452,17 @@ export const examples: Record<string, Example> = {
     stateless,
   ),
   'user.hashed': fromChat(chatAsks({ safety_identifier: 'u'.repeat(65) })),
-  'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), {
-    responses: { strictEnums: true },
-  }),
   'tier.nearest': chatResponse(timed({ content: 'yes' }, {}, { service_tier: 'novel' })),
-  'error.code': stream('chat-completions')(
-    [
-      chat.chunk({ content: 'ye' }, {}, { created: 1 }),
-      { error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_api_key' } },
-    ],
-    { responses: { midStreamError: 'failed-only' } },
+  'error.code': response('canonical')(
+    canonical.response(
+      [],
+      {},
+      {
+        createdAt: 1,
+        usage: { input: 1, output: 1 },
+        error: { kind: 'authentication', status: 401, message: 'No.' },
+      },
+    ),
   ),
   'finish.approximated': blocksResponse(
     blocks.response([text], { stop_reason: 'pause_turn' }),

@@ -8,7 +8,7 @@ import {
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
-import type { Options } from '../options.ts'
+import type {} from '../options.ts'
 import { keep, ownOf, withInner } from '../own.ts'
 import type {
   ChatCompletionsBlock,
@@ -130,7 +130,7 @@ export function encodeMark(
   return {
     prompt_cache_breakpoint: omitUndefined<{ mode: string; ttl: string | undefined }>({
       mode: 'explicit',
-      ttl: encodeTtl(cache.ttl, approximated, options),
+      ttl: encodeTtl(cache.ttl, approximated),
     }),
   }
 }
@@ -150,18 +150,11 @@ export function controlMark(
   }
 }
 
-/**
- * `30m` and `12h` are the lifetimes of this provider. Others become its default; with
- * `cacheTtlRound: 'up'`, `1h` becomes `12h`.
- */
-function encodeTtl(
-  ttl: string | undefined,
-  approximated: () => void,
-  { cacheTtlRound }: Options,
-): string | undefined {
+/** `30m` and `12h` are the lifetimes of this provider. Others become its default. */
+function encodeTtl(ttl: string | undefined, approximated: () => void): string | undefined {
   if (ttl === undefined || ttl === '30m' || ttl === '12h') return ttl
   approximated()
-  return ttl === '1h' && cacheTtlRound === 'up' ? '12h' : undefined
+  return undefined
 }
 
 /**

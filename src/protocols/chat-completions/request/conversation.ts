@@ -313,14 +313,9 @@ function moveMedia(
   callId: string,
   { writing, media }: { writing: Writing; media: ChatCompletionsBlock[] },
 ): void {
-  const { report, options } = writing
-  if (options.toolMedia === 'drop') {
-    report.add('tool-result.media-dropped', part.at)
-    return
-  }
   const blocks = encodeParts([part], writing)
   if (blocks.length === 0) return
-  report.add('tool-result.media-moved', part.at)
+  writing.report.add('tool-result.media-moved', part.at)
   media.push({ type: 'text', text: `[${part.kind} for ${callId}]` }, ...blocks)
 }
 

@@ -5,7 +5,6 @@ import { encodeModalities, encodeVoice } from './format.ts'
 import {
   encodeLimit,
   encodeSafetyId,
-  encodeSpeed,
   encodeStop,
   encodeTier,
   encodeTtl,
@@ -66,7 +65,7 @@ export const fields = fieldTable<RequestWriting>([
   row('prompt_cache_options/ttl', 'cache.ttl', { write: encodeTtl }),
   row('prompt_cache_retention', 'cache.retention', optional),
   row('service_tier', 'serviceTier.tier', { write: encodeTier }),
-  row('service_tier', 'serviceTier.speed', { read: false, write: encodeSpeed }),
+  row('service_tier', 'serviceTier.speed', { read: false, write: lose }),
   row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
   row('user', 'user.user'),
   row('metadata', 'metadata', {

@@ -6,7 +6,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { controlMark } from '../content/cache.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
-import type { RequestWriting, Writing } from '../content/writing.ts'
+import type { Writing } from '../content/writing.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import type {
   ChatCompletionsBody,
@@ -63,21 +63,6 @@ export function encodeTier(
   if (native || serviceTiers.has(tier)) return tier
   report.add('tier.unsupported', '', field)
   return undefined
-}
-
-export function encodeSpeed(
-  speed: string,
-  writing: RequestWriting,
-  field: string,
-): string | undefined {
-  if (
-    speed !== 'fast' ||
-    !writing.options.fastIsSpeed ||
-    writing.request.serviceTier?.tier !== undefined
-  )
-    return lose(speed, writing, field)
-  writing.report.add('tier.speed', '', field)
-  return speed
 }
 
 export const isText = (value: unknown): value is string => typeof value === 'string'

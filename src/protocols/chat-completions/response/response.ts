@@ -201,14 +201,14 @@ export function encodeResponse(
   const native = value.source?.protocol === protocolName
   if (error) {
     reportDroppedContent(value, report)
-    return { wire: encodeBareError(error, report, options), notes: report.notes }
+    return { wire: encodeBareError(error, report), notes: report.notes }
   }
   const failed = candidates.find(
     ({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }),
   )
   if (failed) {
     reportDroppedContent(value, report)
-    return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
+    return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
   }
 
   const writing = { report, options, native, stored: {} }

@@ -53,7 +53,7 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   const call = choice.calls[place ?? choice.calls.length - 1]
   if (!call) return
   if (!call.id) identify(choice, call, link)
-  setName(choice, call, nameOf(call, name, state))
+  setName(choice, call, call.name || name)
   const at = `${pointerOf(placeOf(choice))}/tool_calls/${call.place}`
   const { name: _, [word]: typeWord, ...rest } = inner
   if (isObject(typeWord))
@@ -110,7 +110,7 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
     addCall(choice, call)
     identify(choice, call, 'call_fn_0')
   }
-  if (isText(delta['name'])) setName(choice, call, nameOf(call, delta['name'] as string, state))
+  if (isText(delta['name'])) setName(choice, call, call.name || (delta['name'] as string))
   const { name: _, arguments: input, ...unknown } = delta
   addInput(state, choice, {
     call,
@@ -172,16 +172,7 @@ function addInput(
   if (call.beside.signature) choice.callProofs.add(call.beside.signature.value)
   if (unknown && call.beside.unknown) mergeInto(call.beside.unknown, unknown)
   else if (unknown) call.beside.unknown = copyOf(unknown)
-  if (call.input || !state.splitsNames) announce(state, choice, call, emit)
-}
-
-/**
- * The name after a delta. The first name is kept, except with `splitToolNames`: then a delta may
- * repeat, extend or continue it.
- */
-function nameOf({ name: known, part }: Call, name: string, { splitsNames }: DecoderState): string {
-  if (!known || !splitsNames || part !== undefined) return known || name
-  return name.startsWith(known) ? name : known + name
+  announce(state, choice, call, emit)
 }
 
 /** Starts the part of a call once the call has a name. */

@@ -121,14 +121,9 @@ export type Choice = {
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
-  strictDone: boolean
   thinkTags: boolean
   /** Unsigned reasoning gets an empty signature, see `emptySignature`. */
   seals: boolean
-  /**
-   * Names of calls may come in chunks, so that a call is announced only when its arguments begin.
-   */
-  splitsNames: boolean
   id: string
   model: string
   createdAt: number | undefined

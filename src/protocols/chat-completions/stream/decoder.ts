@@ -47,10 +47,8 @@ export const streamDecoder: StreamMachine<
   initial: options => ({
     notes: [],
     phase: 'before',
-    strictDone: options?.doneWithoutFinish === 'error',
     thinkTags: options?.extractThinkTags === true,
     seals: options?.unsignedReasoning === 'seal',
-    splitsNames: options?.splitToolNames === true,
     id: '',
     model: '',
     createdAt: undefined,
@@ -65,7 +63,7 @@ export const streamDecoder: StreamMachine<
 
   step(state, wire, emit) {
     if (state.phase === 'over') return
-    if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
+    if (wire === '[DONE]') finishAll(state, true, emit)
     else if (!isObject(wire)) unknownEvent(state)
     else if (wire['error']) readErrorFrame(state, wire, emit)
     else if (isFlatError(wire)) readFailure(state, unframed(wire), emit)
@@ -422,7 +420,7 @@ function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   if (choice.tags) appendTagged(state, choice, { spans: flushTags(choice.tags), emit })
 }
 
-/** `isReported`: `[DONE]` arrived and counts as a normal end, see `doneWithoutFinish`. */
+/** `isReported`: `[DONE]` arrived and counts as a normal end. */
 function finishAll(state: DecoderState, isReported: boolean, emit: EmitEvent): void {
   start(state, emit)
   state.phase = 'over'

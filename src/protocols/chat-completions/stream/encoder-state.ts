@@ -95,7 +95,7 @@ export type EncoderState = MachineState &
     fieldNames: FieldNames | undefined
     settings: Pick<
       Options,
-      'reasoningField' | 'signatures' | 'signedReasoning' | 'errorDetails' | 'images' | 'truncated'
+      'reasoningField' | 'signatures' | 'signedReasoning' | 'images' | 'truncated'
     >
     writeUsage: boolean
     /** The client knows only the older `function_call`. */

@@ -74,7 +74,6 @@ export const streamEncoder: StreamMachine<
       signatures,
       signedReasoning,
       alwaysUsage,
-      errorDetails,
       images,
     } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
@@ -86,7 +85,6 @@ export const streamEncoder: StreamMachine<
         reasoningField,
         signatures,
         signedReasoning,
-        errorDetails,
         images,
         truncated,
       }),
@@ -315,7 +313,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   report.rest({ promptBlocked, usage: state.writeUsage ? usage : undefined }, '')
   // The head is written in chunks with choices. There were none, so its fields are lost.
   if (![...choices.values()].some(({ begun }) => begun)) report.rest(sentHead, '')
-  emit(encodeBareError(error, report, state.settings))
+  emit(encodeBareError(error, report))
 }
 
 function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {

@@ -241,7 +241,7 @@ function encodeSchema(parameters: FunctionTool['parameters'], place: () => strin
 function callable(
   choice: ToolChoice,
   tools: readonly Tool[],
-  { report, options, family, native }: RequestWriting,
+  { report, family, native }: RequestWriting,
 ): Set<Tool> | undefined {
   if (native) return undefined
   // Models of Mistral can be forced to call any tool, but not a certain one.
@@ -254,10 +254,6 @@ function callable(
   const listed = listedTools(tools, wanted)
   if (listed.size === tools.length) return undefined
   if (choice.mode === 'allowed' && choice.require && listed.size === 1) return undefined
-  if (options.allowedTools === 'keep' && !one) {
-    report.add('tool-choice.subset-not-enforced', undefined, 'toolChoice')
-    return undefined
-  }
   report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
   for (const tool of tools)
     if (!listed.has(tool)) report.add('tool-choice.subset-filtered', tool.at)

@@ -9,7 +9,7 @@ import type {
 } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { append } from '../../../kit/text/append.ts'
@@ -255,7 +255,7 @@ const handledOfResult = keysOf<ToolResultPart>()(
 export function encodeResult(
   part: ToolResultPart,
   writing: Writing,
-  { parseJson, write }: { parseJson: boolean; write: WriteParts },
+  write: WriteParts,
 ): GenerateContentWrittenPart[] {
   const { report, native } = writing
   const { callId, name, namespace, itemId, status, at, ext } = part
@@ -276,7 +276,7 @@ export function encodeResult(
     report.addMade('tool-result.name', functionResponse, '/name')
   }
   if (name === undefined) report.rest(omitUndefined({ namespace }), at)
-  functionResponse.response = encodeResponse(part, written, parseJson)
+  functionResponse.response = encodeResponse(part, written)
   const id = writing.writtenCallId(callId, part)
   if (id) functionResponse.id = id
   const isMoved = parts.length > 0 && !native && isBeforeGemini3(writing.model)
@@ -292,14 +292,10 @@ function hasText(part: Part): boolean {
     : part.type !== 'opaque'
 }
 
-/**
- * The `response` of a result: the original object if it says the same, else the text under one key,
- * or parsed if `parseJson` is set.
- */
+/** The `response` of a result: the original object if it says the same, else text under one key. */
 function encodeResponse(
   { structured, isError = false }: ToolResultPart,
   written: readonly GenerateContentWrittenPart[],
-  parseJson: boolean,
 ): JsonObject {
   const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
   const text = texts.join('')
@@ -312,6 +308,5 @@ function encodeResponse(
       return structured
   }
   const content = texts.length > 1 ? texts : text
-  if (isError) return { error: content }
-  return (parseJson && keepsNumbers(text) && parseShallow(text)) || { output: content }
+  return isError ? { error: content } : { output: content }
 }

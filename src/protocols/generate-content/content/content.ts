@@ -210,10 +210,7 @@ export function encodePart(part: Part, writing: Writing): GenerateContentWritten
       report.add('tool-call.cut', part.at)
       return []
     case 'tool-result':
-      return encodeResult(part, writing, {
-        parseJson: writing.parseJson === true,
-        write: parts => encodeParts(parts, inResult(writing)),
-      })
+      return encodeResult(part, writing, parts => encodeParts(parts, inResult(writing)))
     case 'media':
       return encodeMedia(part, writing, write)
     case 'search-result':

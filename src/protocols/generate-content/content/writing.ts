@@ -65,7 +65,6 @@ export type Writing = {
   /** The model that the request is for. */
   model?: string | undefined
   /** Is a result whose text is a JSON object written as that object? */
-  parseJson?: boolean
   /** Is it inside a result? There media have only their data. */
   inResult?: boolean
   serverToolHistory?: 'drop' | 'text'
@@ -117,13 +116,8 @@ export function startWriting(
     inResult: false,
     beside: undefined,
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    writtenCallId(id, part) {
-      if (options.ids !== 'never') return made.has(id) ? undefined : id
-      report.once('tool-call.id-omitted', part.at, part.type === 'tool-call' ? 'id' : 'callId')
-      return undefined
-    },
+    writtenCallId: id => (made.has(id) ? undefined : id),
     model,
-    parseJson: options.parseJson === 'object',
     serverToolHistory: options.serverToolHistory ?? 'drop',
     unresolvable: part => report.unresolvable(part.at, undefined, options),
   }

@@ -282,7 +282,6 @@ export function encodePart(
       if (isUnresolvable(part)) writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
         report.add('part.unsupported', part.at)
-      else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]

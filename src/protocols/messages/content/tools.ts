@@ -13,12 +13,7 @@ import { listedTools } from '../../../kit/tools/listed.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName, wireOf } from '../own.ts'
-import {
-  type MessagesMcpServer,
-  MessagesTool,
-  type MessagesWrittenBlock,
-  type MessagesWrittenTool,
-} from '../schema.ts'
+import { type MessagesMcpServer, MessagesTool, type MessagesWrittenTool } from '../schema.ts'
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
@@ -286,7 +281,6 @@ export function encodeTools(
 ): { tools?: MessagesWrittenTool[]; mcpServers?: MessagesMcpServer[]; limited: boolean } {
   const { report, options, native } = writing
   const mcpServers: MessagesMcpServer[] = []
-  const merges = options.toolAddition !== 'block'
   const allowed =
     toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
@@ -302,7 +296,6 @@ export function encodeTools(
     mcpServers,
     loads: !native && !hasSearch,
   }
-  if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
   const wires: MessagesWrittenTool[] = []
   const names = new Set<string | undefined>()
@@ -341,18 +334,12 @@ const isSearch = (tool: Tool): tool is ServerTool =>
 export const isForeign = (tool: Tool): boolean =>
   tool.type === 'server' && tool.protocol !== protocolName
 
-function additionOf(definition: MessagesWrittenTool | undefined): MessagesWrittenBlock[] {
-  return definition
-    ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }]
-    : []
-}
-
 /** The tools to send, if only some may be called. Undefined: all are sent. */
 function callable(
   choice: Extract<ToolChoice, { mode: 'allowed' }>,
   tools: readonly Tool[],
   messages: readonly Message[],
-  { report, options: { allowedTools } }: RequestWriting,
+  { report }: RequestWriting,
 ): Set<Tool> | undefined {
   const signed = messages.some(({ parts }) =>
     parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName),
@@ -360,7 +347,7 @@ function callable(
   const listed = listedTools(tools, choice.tools)
   if (listed.size === tools.length) return undefined
   if (choice.require && listed.size === 1) return undefined
-  if (allowedTools === 'keep' || (allowedTools === undefined && signed)) {
+  if (signed) {
     report.add('tool-choice.subset-not-enforced', undefined, 'toolChoice')
     return undefined
   }

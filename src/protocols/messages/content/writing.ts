@@ -1,6 +1,5 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import type { Tool } from '../../../canonical/tool.ts'
 import { idOf } from '../../../kit/conversation/ids.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
@@ -44,11 +43,6 @@ export type Writing = {
   /** The model that the request is for. */
   model?: string | undefined
   serverToolHistory?: 'drop' | 'text'
-  /**
-   * The block that adds a tool in mid-conversation. Undefined: such a tool is in `tools`, with the
-   * others.
-   */
-  addTool?(tool: Tool): MessagesWrittenBlock[]
   /**
    * API version 2026-10-21, which refuses citations in user text and documents in assistant
    * messages.

@@ -10,7 +10,7 @@ import { contentOf, type RequestWriting } from '../content/writing.ts'
 import { refusesPrefill } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
-import { fault, keep, ownOf, protocolName } from '../own.ts'
+import { keep, ownOf, protocolName } from '../own.ts'
 import type {
   MessagesMessage,
   MessagesRawBlock,
@@ -65,15 +65,8 @@ const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()(
   'output_config',
 )
 
-export function decodeMessage(
-  wire: MessagesMessage,
-  at: Place,
-  report: MessagesReport,
-  { midSystem }: MessagesOptions,
-): Message {
+export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport): Message {
   const { role, content } = wire
-  if (role === 'system' && midSystem === 'reject')
-    throw fault(below(at, 'role'), 'instructions must be in the field `system`, not in `messages`')
   const parts = decodeContent(content, below(at, 'content'), report)
   const turn =
     role === 'system'
@@ -115,15 +108,11 @@ function splitConfig(parts: readonly Part[]): {
 /** The effort of the next turn. */
 function encodeTurnConfig(
   { effort, at }: ControlPart & { effort: string },
-  { options, report }: RequestWriting,
+  { native, report }: RequestWriting,
 ): Pick<MessagesWrittenMessage, 'output_config'> {
-  const word = effort === 'minimal' ? 'low' : effort
-  if (options.turnEffort !== 'write' || word === 'none') {
-    report.add('part.unsupported', at)
-    return {}
-  }
-  if (word !== effort) report.add('reasoning.effort', at)
-  return { output_config: { effort: word } }
+  if (native) return { output_config: { effort } }
+  report.add('part.unsupported', at)
+  return {}
 }
 
 const isEffort = (part: Part): part is ControlPart & { effort: string } =>

@@ -18,12 +18,12 @@ const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const sat
  */
 export function demands(
   { model }: CanonicalRequest,
-  { toolAddition, systemPlacement = 'auto' }: Options,
+  { systemPlacement = 'auto' }: Options,
 ): Demands {
   const automatic = takesMidSystem(model) ? 'keep' : 'user'
   const placement = systemPlacement === 'auto' ? automatic : systemPlacement
   return {
-    lateTools: toolAddition === 'block' ? 'controls' : 'list',
+    lateTools: 'list',
     instructions: { later: later[placement] },
     toolSchemas: { plainRoot: true, newest: true },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },

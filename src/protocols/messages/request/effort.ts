@@ -85,11 +85,10 @@ function encodeManual(
   { report, options }: RequestWriting,
 ): Thought {
   const { effort, budgetTokens } = spec
-  const yields = forced && options.forcedToolWithThinking !== 'keep'
-  if (yields || unsignedLoop) {
+  if (forced || unsignedLoop) {
     noteHidden(spec, report)
     report.add(
-      yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop',
+      forced ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop',
       undefined,
       fieldOf({ effort, budgetTokens }),
     )
@@ -111,9 +110,7 @@ function encodeAdaptive(
   const hasBudget = budgetTokens !== undefined && budgetTokens > 0
   const named = knownEffort(effort, report) ?? (hasBudget ? effortOf(budgetTokens) : undefined)
   if (hasBudget) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-  const { forcedToolWithThinking: both = thinksAdaptively(model) ? 'keep' : 'effort-only' } =
-    options
-  if (forced && both !== 'keep') {
+  if (forced && !thinksAdaptively(model)) {
     noteHidden(spec, report)
     report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
     return { ...omitUndefined({ effort: named }), maxTokens }
@@ -187,20 +184,10 @@ function withBudget(
 /** Encodes the reasoning settings of a request of this protocol. */
 export function nativeReasoningSpec(
   request: CanonicalRequest,
-  { forced }: { forced: boolean },
   { options, report }: RequestWriting,
 ): Partial<Thought> {
   const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
-  if (
-    forced &&
-    mode !== undefined &&
-    mode !== 'disabled' &&
-    options.forcedToolWithThinking === 'disable-thinking'
-  ) {
-    report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
-    return omitUndefined({ effort })
-  }
   // The conversation changed providers inside a tool loop: this provider would refuse the thinking
   // of the other one.
   if (

@@ -108,7 +108,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     messages: [
       ...decodeSystem(body.system, report, options),
       ...body.messages.map((message, index) =>
-        decodeMessage(message, below('/messages', index), report, options),
+        decodeMessage(message, below('/messages', index), report),
       ),
     ],
     tools,
@@ -287,7 +287,7 @@ function encodeThought(
   writing: RequestWriting,
 ): Partial<Thought> {
   const { maxTokens, forced } = around
-  if (writing.native) return nativeReasoningSpec(request, { forced }, writing)
+  if (writing.native) return nativeReasoningSpec(request, writing)
   if (!request.reasoning || maxTokens === undefined) return {}
   const unsignedLoop = isUnsignedLoop(request.messages, writing.opens ? isUnsigned : isForeign)
   return encodeReasoningSpec(request.reasoning, { maxTokens, forced, unsignedLoop }, writing)

@@ -116,7 +116,7 @@ export function encodeSampling(
         report.add('sampling.version', undefined, `sampling.${key}`)
     return {}
   }
-  if (thinks && !native && options.samplingWithThinking !== 'keep') {
+  if (thinks && !native) {
     if (temperature !== undefined && temperature !== 1)
       report.add('sampling.with-thinking', undefined, 'sampling.temperature')
     if (topP !== undefined && topP !== 1)
@@ -195,7 +195,7 @@ export function encodeUser(
 
 export function encodeTier(
   serviceTier: CanonicalRequest['serviceTier'],
-  { native, options, report }: RequestWriting,
+  { native, report }: RequestWriting,
 ): Pick<MessagesBody, 'service_tier' | 'speed'> {
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
@@ -204,10 +204,6 @@ export function encodeTier(
   if (tier === undefined) return own
   const word = requestTier.toWire(tier) ?? (native ? tier : undefined)
   if (word !== undefined) return { service_tier: word, ...own }
-  if (tier === 'fast' && options.fastIsSpeed) {
-    report.add('tier.fast-as-speed', undefined, 'serviceTier.tier')
-    return { speed: 'fast', ...own }
-  }
   if (tier === 'priority') {
     report.add('tier.nearest', undefined, 'serviceTier.tier')
     return { service_tier: 'auto', ...own }

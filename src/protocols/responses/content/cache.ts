@@ -33,7 +33,7 @@ export function decodeMark(
 /** Undefined: the part has no breakpoint, or it is one of too many, which is noted. */
 export function encodeMark(
   part: Part,
-  { report, moved, uncached, options, native }: Writing,
+  { report, moved, uncached, native }: Writing,
 ): ResponsesMark | undefined {
   const { cache } = part
   const at = moved.has(part) ? moved.get(part) : part.at
@@ -43,18 +43,9 @@ export function encodeMark(
     return undefined
   }
   const odd = fieldsOf(part.ext)?.['prompt_cache_breakpoint']
-  const ttl = native ? cache.ttl : ttlOf(cache.ttl, options)
+  const ttl = native || (cache.ttl !== '5m' && cache.ttl !== '1h') ? cache.ttl : undefined
   if (ttl !== cache.ttl) report.add('cache.ttl', at, 'cache.ttl')
   return { mode: 'explicit', ...omitUndefined({ ttl }), ...(isObject(odd) && odd) }
-}
-
-/** The nearest lifetime that the provider offers. */
-function ttlOf(
-  ttl: CacheTtl | undefined,
-  { cacheTtlRound }: Writing['options'],
-): CacheTtl | undefined {
-  if (ttl !== '5m' && ttl !== '1h') return ttl
-  return cacheTtlRound === 'up' && ttl === '1h' ? '12h' : undefined
 }
 
 /** Moves the cache breakpoint of a whole tool result to its last part, if that can have one. */

@@ -228,7 +228,7 @@ function encodeSource({ kind, source, at }: MediaPart, writing: Writing): Source
 
 function encodeAudio(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { source, at } = part
-  if (source.type !== 'base64' || (!writing.native && !writing.options.inputAudio)) {
+  if (source.type !== 'base64' || !writing.native) {
     writing.report.add('media.unsupported', at)
     return undefined
   }

@@ -141,14 +141,10 @@ export function encodeReasoning(
   issuer = part.signature?.issuer,
 ): ResponsesItemOf<'reasoning'> | undefined {
   const { signature, id, at } = part
-  const { report, options, target, native } = writing
+  const { report, target, native } = writing
   report.ext(part.ext, at)
   if (part.cache) report.add('cache.unsupported', at, 'cache')
   if (target === 'input') {
-    if (options.retryWithoutReasoning) {
-      report.add('reasoning.left-out', at)
-      return undefined
-    }
     if (signature && signature.issuer !== protocolName && !opensEnvelopes(writing)) {
       report.add('reasoning.foreign-signature', at)
       return undefined
@@ -165,9 +161,8 @@ export function encodeReasoning(
   const content = segments
     .filter(({ kind }) => kind === 'raw')
     .map(({ text }) => ({ type: 'reasoning_text' as const, text }))
-  const sentId = options.reasoningId === 'omit' ? undefined : id
   const shown =
-    target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : sentId
+    target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : id
   // A signature holds the id that its item had elsewhere. In a stream the signature is known at the
   // end, when there are segments.
   if (target === 'output' && !native && issuer === undefined && segments.length > 0)

@@ -3,7 +3,6 @@ import { hashHex } from '../../../kit/conversation/ids.ts'
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ResponsesBody } from '../schema.ts'
-import { tiers } from '../vocabulary.ts'
 
 const row = rowFor<Writing, ResponsesBody>()
 const byCode = { write: false } as const
@@ -34,7 +33,7 @@ export const fields = fieldTable<Writing>([
     write: encodeDiagnostics,
   }),
   row('prompt_cache_retention', 'cache.retention'),
-  row('service_tier', 'serviceTier.tier', { write: encodeTier }),
+  row('service_tier', 'serviceTier.tier'),
   row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
   row('user', 'user.user'),
   row('moderation', 'safety.moderation'),
@@ -93,16 +92,6 @@ function encodeDiagnostics(
 ): unknown {
   if (!native) report.add('field.unsupported', '', field)
   return native ? diagnostics : undefined
-}
-
-function encodeTier(
-  tier: string,
-  { native, options, report }: Writing,
-  field: string,
-): string | undefined {
-  if (native || tiers.has(tier) || !options.strictEnums) return tier
-  report.add('tier.unsupported', '', field)
-  return undefined
 }
 
 function encodeSafetyId(id: string, { native, report }: Writing, field: string): string {

@@ -394,7 +394,6 @@ export function encodeEnding(
   const isRefused = isRefusal(finish, context.output)
   const { status, reason, exact } = encodeFinish(
     isRefused ? { ...finish, reason: 'refusal' } : finish,
-    options.strictEnums ?? false,
   )
   const refusal = refusalOf(finish, isRefused, context.output)
   noteUnwritten(

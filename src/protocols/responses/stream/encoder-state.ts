@@ -119,16 +119,7 @@ export type EncoderState = MachineState &
      * an HTTP status.
      */
     phase: 'before' | 'held' | 'inside' | 'ended'
-    options: Pick<
-      Options,
-      | 'truncated'
-      | 'strictEnums'
-      | 'deferStart'
-      | 'midStreamError'
-      | 'rawReasoning'
-      | 'missingUsage'
-      | 'fieldNames'
-    >
+    options: Pick<Options, 'truncated' | 'rawReasoning' | 'missingUsage' | 'fieldNames'>
     fallbacks: Fallbacks
     start: Pick<
       CanonicalResponse,

@@ -59,9 +59,6 @@ export const streamEncoder: StreamMachine<
     phase: 'before',
     options: {
       ...(options.truncated && { truncated: options.truncated }),
-      ...(options.strictEnums !== undefined && { strictEnums: options.strictEnums }),
-      ...(options.deferStart !== undefined && { deferStart: options.deferStart }),
-      ...(options.midStreamError && { midStreamError: options.midStreamError }),
       ...(options.rawReasoning && { rawReasoning: options.rawReasoning }),
       ...(options.missingUsage && { missingUsage: options.missingUsage }),
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
@@ -112,7 +109,6 @@ function take(state: EncoderState, event: EncoderEvent, emit: EmitWire): void {
       state.start = copyOf(start)
       reportOf(state).ext(start.ext, '')
       state.phase = 'held'
-      if (state.options.deferStart === false) open(state, emit)
       return
     }
     case 'ping':

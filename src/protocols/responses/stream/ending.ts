@@ -65,9 +65,8 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
 /** Writes an `error` event, then a failed response with the output so far. */
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   open(state, emit)
-  const only = state.options.midStreamError === 'failed-only'
-  noteFailure(error, only, reportOf(state))
-  if (!only) write(state, 'error', streamError(error), emit)
+  noteFailure(error, false, reportOf(state))
+  write(state, 'error', streamError(error), emit)
   const response = snapshot(envelopeOf(state), {
     status: 'failed',
     output: outputOf(state),
