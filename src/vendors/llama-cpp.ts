@@ -55,5 +55,11 @@ export const llamaCpp = {
       options: { messages: { systemPlacement: 'user' } },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
+    {
+      fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { brokenArguments: 'wrap' } },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
   ],
 } as const satisfies Vendor

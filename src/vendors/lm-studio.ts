@@ -49,5 +49,11 @@ export const lmStudio = {
       options: { chatCompletions: { formats: 'json_schema' } },
       sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
     },
+    {
+      fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { brokenArguments: 'wrap' } },
+      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+    },
   ],
 } as const satisfies Vendor

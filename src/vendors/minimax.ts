@@ -86,5 +86,11 @@ export const minimax = {
       options: { messages: { systemPlacement: 'user' } },
       sources: ['https://github.com/farion1231/cc-switch/commit/9d3570980'],
     },
+    {
+      fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { brokenArguments: 'wrap' } },
+      sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
+    },
   ],
 } as const satisfies Vendor

@@ -57,5 +57,11 @@ export const ollama = {
       options: { chatCompletions: { imageUrls: 'text' } },
       sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
     },
+    {
+      fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { brokenArguments: 'wrap' } },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
   ],
 } as const satisfies Vendor

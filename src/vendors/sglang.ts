@@ -37,5 +37,11 @@ export const sglang = {
       options: { chatCompletions: { thinking: 'template' } },
       sources: ['https://github.com/sgl-project/sglang'],
     },
+    {
+      fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { brokenArguments: 'wrap' } },
+      sources: ['https://github.com/sgl-project/sglang'],
+    },
   ],
 } as const satisfies Vendor

@@ -60,5 +60,11 @@ export const vllm = {
       options: { chatCompletions: { thinking: 'template' } },
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
     },
+    {
+      fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { brokenArguments: 'wrap' } },
+      sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+    },
   ],
 } as const satisfies Vendor

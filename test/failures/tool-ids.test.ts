@@ -123,7 +123,14 @@ const empty: Row[] = [
           'approximated /input/1/arguments tool-call.input',
         ],
         'chat-completions': [
-          { messages: [user('x'), calling(call('a', args)), response('a', 'r')] },
+          {
+            messages: [
+              user('x'),
+              calling(call('a', JSON.stringify({ __raw: args }))),
+              response('a', 'r'),
+            ],
+          },
+          'approximated /input/1/arguments tool-call.input',
         ],
       },
     ],

@@ -220,3 +220,43 @@ test('a request of the same protocol is what the server of its vendor takes', ()
   })
   expect(later.notes.map(({ code }) => code)).toEqual(['system.mid-conversation-as-user'])
 })
+
+describe('a call of the history whose arguments were cut off', () => {
+  const user = { role: 'user', content: 'go' }
+  const request = (args: string) => ({
+    model: 'm',
+    messages: [
+      user,
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'look', arguments: args } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: 'bad' },
+    ],
+  })
+  const own = (args: string, vendor?: VendorName) =>
+    translateRequest(request(args), {
+      from: 'chat-completions',
+      to: 'chat-completions',
+      ...(vendor && { vendor }),
+    })
+
+  test.each<VendorName>(['llama-cpp', 'vllm', 'sglang', 'ollama', 'lm-studio', 'minimax'])(
+    'is an object for %s, which parses them',
+    vendor => {
+      const { body, notes } = own('{"q": "ls', vendor)
+      expect(body).toMatchObject(request(JSON.stringify({ __raw: '{"q": "ls' })))
+      expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+        'tool-call.input /messages/1/tool_calls/0/function/arguments',
+      )
+      expect(own('', vendor).body).toMatchObject(request('{}'))
+      expect(own('{"q": 1.0}', vendor).body).toMatchObject(request('{"q": 1.0}'))
+    },
+  )
+
+  test('stays as it is for other servers', () => {
+    expect(own('{"q": "ls').body).toEqual(request('{"q": "ls'))
+    expect(own('{"q": "ls', 'deepseek').body).toMatchObject(request('{"q": "ls'))
+  })
+})

@@ -49,8 +49,14 @@ export function objectInput(
     return object
   }
   report.add('tool-call.input', at, 'input')
-  return isNullInput(input) ? {} : { __raw: input }
+  return inObject(input)
 }
+
+/** The same as text, for servers that parse it: an object stays as it is written. */
+export const objectText = (input: string): string =>
+  parseObject(input) ? input : JSON.stringify(inObject(input))
+
+const inObject = (input: string): JsonObject => (isNullInput(input) ? {} : { __raw: input })
 
 /**
  * The object that the text begins with, if more text follows it. A stream has passed it on before

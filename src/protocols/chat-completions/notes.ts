@@ -13,6 +13,7 @@ export const notes = {
     'tool-choice.unsupported',
     'tool-choice.without-tools',
     'tool-call.empty-input',
+    'tool-call.input',
     'tool-result.error-flag',
     'tool-result.media-moved',
     'tool-result.call-id',

@@ -155,6 +155,12 @@ export type ChatCompletionsOptions = {
    * message is inserted between them.
    */
   afterResults?: 'keep' | 'assistant'
+  /**
+   * Arguments of earlier calls that are no JSON object, such as those that a token limit cut off.
+   * `keep` (default): those that arrived in this protocol stay. `wrap`: they are put into an object,
+   * for servers that parse them. Those of other protocols always are.
+   */
+  brokenArguments?: 'keep' | 'wrap'
 }
 
 export type Options = CodecOptions & ToolOptions & ChatCompletionsOptions
@@ -183,6 +189,7 @@ export const options = {
   formats: 'text',
   imageUrls: ['write', 'text'],
   afterResults: ['keep', 'assistant'],
+  brokenArguments: ['keep', 'wrap'],
   images: ['drop', 'write'],
   topK: ['drop', 'write'],
   optionalFields: ['drop', 'write'],

@@ -79,6 +79,7 @@ export const examples: Record<string, Example> = {
   ),
   'tool-choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'tool-call.empty-input': fromItems(items.says(user, items.call('c1', ''), items.result('c1'))),
+  'tool-call.input': fromItems(items.says(user, items.call('c1', '[1]'), items.result('c1'))),
   'tool-call.nameless': elsewhere.stream('chat-completions')(
     [
       chat.chunk({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] }),

@@ -5,6 +5,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
+import { objectText } from '../../../kit/tools/object-input.ts'
 import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
@@ -124,7 +125,7 @@ export function encodeLegacyCall(part: ToolCallPart, writing: PartWriting): Chat
   noteBeside(part, writing)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
   const wire = wireOf<ChatCompletionsCalled>(
-    { name: flatName(part.name, part.namespace), arguments: inputOf(part, writing) },
+    { name: flatName(part.name, part.namespace), arguments: inputOf(part, 'client', writing) },
     part.ext,
   )
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/arguments')
@@ -179,7 +180,7 @@ export function encodeCall(
       ? {
           id: signature.id,
           type: 'function',
-          function: { name: called, arguments: inputOf(part, writing) },
+          function: { name: called, arguments: inputOf(part, recipient, writing) },
         }
       : { id: signature.id, type: 'custom', custom: { name: called, input: part.input } }
   const wire = wireOf<ChatCompletionsWrittenCall>(
@@ -194,8 +195,14 @@ export function encodeCall(
 export const isDirect = (caller: unknown): boolean =>
   caller === undefined || same(caller, { type: 'direct' })
 
-const inputOf = (part: ToolCallPart, writing: PartWriting): string =>
-  isMadeUp(part, writing) ? '{}' : part.input
+/** Many servers parse the arguments of earlier calls, and refuse or drop what is no object. */
+function inputOf(part: ToolCallPart, recipient: 'client' | 'server', writing: PartWriting): string {
+  if (isMadeUp(part, writing)) return '{}'
+  if (recipient === 'client' || writing.native || part.kind === 'freeform') return part.input
+  const text = objectText(part.input)
+  if (text !== part.input) writing.report.add('tool-call.input', part.at, 'input')
+  return text
+}
 
 /**
  * Does the call get made-up arguments? Function calls without arguments get an empty object,

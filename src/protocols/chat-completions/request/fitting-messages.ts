@@ -1,6 +1,7 @@
 import { asSystemParts, asSystemText, partsOf } from '../../../kit/conversation/system-text.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { append } from '../../../kit/text/append.ts'
+import { objectText } from '../../../kit/tools/object-input.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { shortId } from './demands.ts'
@@ -209,6 +210,22 @@ const shortIds: Change = (messages, { shortIds: wanted }, report) => {
   })(messages, {}, report)
 }
 
+/** A server that parses the arguments of earlier calls gets objects. */
+const wholeArguments = each((message, { brokenArguments: taken }, note) => {
+  const { tool_calls: calls } = message
+  if (taken !== 'wrap' || !Array.isArray(calls)) return message
+  const whole = calls.map((call: unknown, i) => {
+    const called = isObject(call) && isObject(call['function']) ? call['function'] : undefined
+    const input = called?.['arguments']
+    if (!isObject(call) || typeof input !== 'string') return call
+    const text = /\S/.test(input) ? objectText(input) : '{}'
+    if (text === input) return call
+    note('tool-call.input', `/tool_calls/${i}/function/arguments`)
+    return { ...call, function: { ...called, arguments: text } }
+  })
+  return whole.every((call, i) => call === calls[i]) ? message : { ...message, tool_calls: whole }
+})
+
 /** Servers that copy the structure of a list into the response get one text. */
 const strings = each((message, { textContent: form }, note) => {
   const { content } = message
@@ -268,6 +285,7 @@ const changes: readonly Change[] = [
   reasoning,
   placeholders,
   shortIds,
+  wholeArguments,
   images,
   strings,
   placement,
