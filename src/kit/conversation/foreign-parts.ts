@@ -1,7 +1,7 @@
 import type { MediaPart, MediaSource, Place, TextPart } from '../../canonical/message.ts'
 import { omitUndefined } from '../fields/omit.ts'
-import { type JsonObject, without } from '../json/json.ts'
-import { parseDataUrl, sniff } from '../media/data-url.ts'
+import { isObject, type JsonObject, parseJson, without } from '../json/json.ts'
+import { type Inline, parseDataUrl, sniff } from '../media/data-url.ts'
 import { typeOfFile } from '../media/file-types.ts'
 
 /** `rest`: keys that the part does not hold. */
@@ -45,6 +45,49 @@ export function foreignPart(raw: JsonObject, at: Place, issuer: string): Foreign
         at,
       }
   return { part, rest: withoutEmpty(without(raw, read)) }
+}
+
+/**
+ * The parts of a text that is the JSON of a list of parts with an inline image, which some clients
+ * send as a tool result: read as text, the image costs thousands of times its tokens. Undefined:
+ * it is no such text.
+ */
+export function partsInText(text: string, at: Place): (TextPart | MediaPart)[] | undefined {
+  if (!/^\s*\[\s*\{/.test(text)) return undefined
+  const list = parseJson(text)
+  if (!Array.isArray(list)) return undefined
+  const parts: (TextPart | MediaPart)[] = []
+  for (const raw of list) {
+    const part = isObject(raw) ? inlinePart(raw, at) : undefined
+    if (!part) return undefined
+    parts.push(part)
+  }
+  return parts.some(({ type }) => type === 'media') ? parts : undefined
+}
+
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text'])
+
+/** A text or inline image in the form of any protocol, or of MCP. */
+function inlinePart(raw: JsonObject, at: Place): TextPart | MediaPart | undefined {
+  const { type, text } = raw
+  if (textTypes.has(type) && typeof text === 'string') return { type: 'text', text, at }
+  const image = inlineImage(raw)
+  return image && { type: 'media', kind: 'image', source: { type: 'base64', ...image }, at }
+}
+
+function inlineImage(raw: JsonObject): Inline | undefined {
+  const { type, image_url: linked, source, data, mimeType } = raw
+  if (type === 'input_image' || type === 'image_url') {
+    const url = isObject(linked) ? linked['url'] : linked
+    return typeof url === 'string' ? parseDataUrl(url) : undefined
+  }
+  if (type !== 'image') return undefined
+  const inline = isObject(source)
+    ? { data: source['data'], mime: source['media_type'] }
+    : { data, mime: mimeType }
+  return typeof inline.data === 'string' && typeof inline.mime === 'string'
+    ? { data: inline.data, mime: inline.mime }
+    : undefined
 }
 
 type Source = { known: MediaSource; keys: string[] }

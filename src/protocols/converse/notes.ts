@@ -95,9 +95,9 @@ export const notes = {
     kind: 'synthesized',
     meaning: 'A message with a document requires a text; one is inserted.',
   },
-  'tool-result.empty-error': {
+  'tool-result.empty': {
     kind: 'synthesized',
-    meaning: 'A failed tool result requires content; a text is inserted.',
+    meaning: 'Many models refuse a tool result without content; a text is inserted.',
   },
   'tool.from-history': {
     kind: 'synthesized',
@@ -125,7 +125,7 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'media.document-name':
     'Use letters, digits, spaces, hyphens and brackets, and a name for each document.',
   'media.document-text': 'Send a text with the document.',
-  'tool-result.empty-error': 'Send the error as text.',
+  'tool-result.empty': 'Nothing to do.',
   'tool.from-history': 'Send the tools with each request.',
   'tool-choice.none': 'Nothing to do.',
   'tool-choice.none-not-enforced': 'Nothing to do.',

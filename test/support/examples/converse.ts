@@ -311,7 +311,7 @@ export const examples: Record<string, Example> = {
     },
     { tools: { repair: 'keep' } },
   ),
-  'tool-result.empty-error': request('messages')(
+  'tool-result.empty': request('messages')(
     blocks.request({
       tools: [blocks.tool('look')],
       messages: [

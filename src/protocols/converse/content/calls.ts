@@ -183,16 +183,17 @@ export function encodeResult(
   const takesStatus = native || family !== 'writer'
   if (isError && !takesStatus) report.add('field.unsupported', at, 'isError')
   const content = isStructured(part) ? [{ json: part.structured }] : blocks
-  const isEmpty = isError === true && content.length === 0 && !native
+  // Several models refuse a result without content.
+  const isEmpty = content.length === 0 && !native
   const outcome = isError ? 'error' : 'success'
   const known = {
     toolUseId: writing.callIdOfPart(part),
     content,
     status: isError === undefined || !takesStatus ? undefined : outcome,
   }
-  if (isEmpty) content.push({ text: '(error without text)' })
+  if (isEmpty) content.push({ text: isError ? '(error without text)' : '(no output)' })
   const block = blockOf<ConverseWrittenBlock, 'toolResult'>('toolResult', known, ext)
-  if (isEmpty) report.addMade('tool-result.empty-error', content[0] ?? block)
+  if (isEmpty) report.addMade('tool-result.empty', content[0] ?? block)
   if (synthesized) report.addMade('tool-result.synthesized', block)
   return block
 }
