@@ -6,6 +6,7 @@ import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
 import { readableResults } from './passes/readable-results.ts'
+import { signedByMakers } from './passes/resold-signatures.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
@@ -17,10 +18,14 @@ import { fitTools } from './passes/tools.ts'
  * @throws TranslationError `inexpressible`
  */
 export function encodeRequest(
-  request: CanonicalRequest,
+  given: CanonicalRequest,
   to: UpstreamHalf,
   options: CodecOptions & ToolOptions = {},
 ): Encoded<unknown> {
+  const request =
+    options.foreignSignatures === 'wrap'
+      ? given
+      : withMessages(given, signedByMakers(given.messages, to.name))
   if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
   const wanted: Wanted = {
