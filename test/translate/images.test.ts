@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/index.ts'
 import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
 import { responses } from '../../src/protocols/responses/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
@@ -171,4 +172,105 @@ test.each([
   expect(notes).toContainEqual(
     expect.objectContaining({ code: 'server-tool.dropped', path: '/input/0' }),
   )
+})
+
+describe('an image of the model reaches the client', () => {
+  const data = 'iVBORw0KGgo='
+  const upstreams: Partial<Record<ProtocolName, object>> = {
+    'chat-completions': {
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'stop',
+          message: {
+            role: 'assistant',
+            content: 'Here.',
+            images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }],
+          },
+        },
+      ],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    },
+    responses: {
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1,
+      status: 'completed',
+      model: 'm',
+      output: [{ id: 'ig_1', type: 'image_generation_call', status: 'completed', result: data }],
+      usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+    },
+    'generate-content': {
+      responseId: 'r',
+      modelVersion: 'm',
+      candidates: [
+        {
+          index: 0,
+          content: { role: 'model', parts: [{ inlineData: { mimeType: 'image/png', data } }] },
+          finishReason: 'STOP',
+        },
+      ],
+    },
+    converse: {
+      output: {
+        message: {
+          role: 'assistant',
+          content: [{ image: { format: 'png', source: { bytes: data } } }],
+        },
+      },
+      stopReason: 'end_turn',
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    },
+  }
+  // Responses of messages have no images.
+  const names = Object.keys(upstreams) as ProtocolName[]
+
+  test.each(names.flatMap(from => names.filter(to => to !== from).map(to => [from, to] as const)))(
+    'from %s to %s, whole and streamed',
+    (from, to) => {
+      const response = upstreams[from]
+      const whole = translateResponse(response, { from, to })
+      expect(JSON.stringify(whole.body)).toContain(data)
+      expect(strictOf(to).checkResponse(whole.body)).toEqual([])
+      const translator = createStreamTranslator({ from, to })
+      const stream =
+        translator.push(explodeResponse(response, { protocol: from })) + translator.end()
+      expect(stream).toContain(data)
+    },
+  )
+
+  test('of chat-completions in a list with numbers', () => {
+    const inlineData = { mimeType: 'image/png', data }
+    const parts = [{ inlineData }, { text: 'Nice?' }, { inlineData }]
+    const response = {
+      responseId: 'r',
+      candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
+    }
+    const way = { from: 'generate-content', to: 'chat-completions' } as const
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }
+    expect(translateResponse(response, way).body).toMatchObject({
+      choices: [
+        {
+          message: {
+            content: 'Nice?',
+            images: [
+              { ...image, index: 0 },
+              { ...image, index: 1 },
+            ],
+          },
+        },
+      ],
+    })
+    const translator = createStreamTranslator(way)
+    const stream =
+      translator.push(explodeResponse(response, { protocol: way.from })) + translator.end()
+    expect(stream.match(/"images":\[.*?\]/g)).toEqual([
+      `"images":[${JSON.stringify({ ...image, index: 0 })}]`,
+      `"images":[${JSON.stringify({ ...image, index: 1 })}]`,
+    ])
+  })
 })

@@ -289,6 +289,10 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning: "The use of another provider's tool is written as one line of text.",
   },
+  'server-tool.image-only': {
+    kind: 'approximated',
+    meaning: 'Of a tool that generated an image, only the image is written.',
+  },
   'server-tool.dropped': {
     kind: 'dropped',
     meaning: 'Only the source provider knows this tool; its earlier use is dropped.',
@@ -583,6 +587,7 @@ export const advice: Record<keyof typeof commonNotes | keyof typeof sharedNotes,
   'response.model': 'Pass `model`.',
   'schema.keywords': 'Use a simpler schema.',
   'schema.name': 'Name the schema.',
+  'server-tool.image-only': 'Nothing to do.',
   'server-tool.as-text': "Set `tools.serverToolHistory: 'drop'` to drop it.",
   'server-tool.dropped': "Set `tools.serverToolHistory: 'text'` to keep it as text.",
   'stop.too-many': 'Send fewer.',

@@ -18,6 +18,7 @@ export const notes = {
     'tool-result.media-moved',
     'tool-result.call-id',
     'server-tool.as-text',
+    'server-tool.image-only',
     'media.filename',
     'media.title-as-filename',
     'media.mime',

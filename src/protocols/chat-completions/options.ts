@@ -100,8 +100,14 @@ export type ChatCompletionsOptions = {
   /**
    * Images in responses, which the protocol does not have. `drop` (default). `write`: in `images`,
    * as OpenRouter does.
+   * Joins tool names that arrive in several chunks, as old previews of Azure sent them. Default
+   * false: a repeated name is the same name, so a call starts as soon as it has one.
    */
-  images?: 'drop' | 'write'
+  /**
+   * Images in responses, which the protocol does not have. `write` (default): in `images`, as
+   * OpenRouter does. `drop`: they are dropped.
+   */
+  images?: 'write' | 'drop'
   /**
    * The values of `reasoning_effort` that the server accepts, separated by spaces. The nearest one
    * is written; none if the list is empty. Default: all values.
@@ -191,6 +197,7 @@ export const options = {
   afterResults: ['keep', 'assistant'],
   brokenArguments: ['keep', 'wrap'],
   images: ['drop', 'write'],
+  images: ['write', 'drop'],
   topK: ['drop', 'write'],
   optionalFields: ['drop', 'write'],
   cacheMarks: ['drop', 'write', 'cache_control'],

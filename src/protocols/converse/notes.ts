@@ -47,6 +47,7 @@ export const notes = {
     'tool.server-mapped',
     'server-tool.dropped',
     'server-tool.as-text',
+    'server-tool.image-only',
     'tool-choice.subset-filtered',
     'tool-choice.not-forced',
     'tool-choice.without-tools',

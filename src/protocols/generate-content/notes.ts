@@ -19,6 +19,7 @@ export const notes = {
     'reasoning.other-model',
     'server-tool.dropped',
     'server-tool.as-text',
+    'server-tool.image-only',
     'reasoning.effort',
     'reasoning.effort-as-budget',
     'reasoning.budget-as-effort',
@@ -60,10 +61,6 @@ export const notes = {
     kind: 'synthesized',
     meaning:
       'The first call of a step requires a signature; the documented placeholder is written.',
-  },
-  'server-tool.image-only': {
-    kind: 'approximated',
-    meaning: 'Of a tool that generated an image, only the image is written.',
   },
   'reasoning.mode': {
     kind: 'approximated',
@@ -114,7 +111,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'media.flattened': 'Nothing to do.',
   'search-result.as-text': 'Nothing to do.',
   'reasoning.placeholder-signature': 'Nothing to do.',
-  'server-tool.image-only': 'Nothing to do.',
   'reasoning.mode': 'Nothing to do.',
   'reasoning.least-budget': 'Raise the budget.',
   'tool.invocations': 'See `generateContent.toolInvocations`.',

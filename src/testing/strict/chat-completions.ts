@@ -74,6 +74,15 @@ const dialect = {
   reasoning_details: list(any),
 }
 
+/** The same of responses: images that the model made. */
+const answered = {
+  ...dialect,
+  images: list(
+    object({ type: one('image_url'), image_url: object({ url: text() }), index: int(0) }),
+    { min: 1 },
+  ),
+}
+
 const message = by('role', {
   developer: object({ role: any, content: either(text(), textParts) }, { name: text() }),
   system: object({ role: any, content: either(text(), textParts) }, { name: text() }),
@@ -332,7 +341,7 @@ const response = object(
               annotations: list(annotation),
               audio: any,
               function_call: object({ name: text(), arguments: text() }),
-              ...dialect,
+              ...answered,
             },
           ),
         },
@@ -382,7 +391,7 @@ const delta = object(
     function_call: any,
     audio: any,
     annotations: list(annotation),
-    ...dialect,
+    ...answered,
   },
 )
 const chunk = object(

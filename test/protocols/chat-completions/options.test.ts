@@ -253,7 +253,7 @@ describe('images next to a response', () => {
     stream.end()
     expect(reported(stream.notes).filter(note => note.includes('images'))).toHaveLength(1)
   })
-  test('of other protocols are written on request', () => {
+  test('of other protocols are written, unless they are to be dropped', () => {
     const parts = [
       {
         type: 'media' as const,
@@ -274,9 +274,10 @@ describe('images next to a response', () => {
         },
       ],
     }
-    expect(reported(from.encodeResponse(made).notes)).toEqual(['part.unsupported /x'])
-    const { wire, notes } = from.encodeResponse(made, { images: 'write' })
-    expect(wire).toMatchObject({ choices: [{ message: { images: [image] } }] })
+    const dropped = from.encodeResponse(made, { images: 'drop' })
+    expect(reported(dropped.notes)).toEqual(['part.unsupported /x'])
+    const { wire, notes } = from.encodeResponse(made)
+    expect(wire).toMatchObject({ choices: [{ message: { images: [{ ...image, index: 0 }] } }] })
     expect(reported(notes)).toEqual(['media.images-field /x'])
   })
 })

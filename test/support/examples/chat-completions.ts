@@ -130,6 +130,13 @@ export const examples: Record<string, Example> = {
       tools: { serverToolHistory: 'text' },
     },
   ),
+  'server-tool.image-only': makers('chat-completions').response('responses')(
+    items.response([
+      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },
+    ]),
+    {},
+    [...timeless, 'media.images-field'],
+  ),
   'media.images-field': makers('chat-completions').response('canonical')(
     canonical.response([
       {
@@ -139,7 +146,7 @@ export const examples: Record<string, Example> = {
         at: '/candidates/0/messages/0/parts/0',
       },
     ]),
-    { chatCompletions: { images: 'write' } },
+    {},
     timeless,
   ),
   'text.boundary-lost': blocksResponse(

@@ -355,6 +355,11 @@ export const examples: Record<string, Example> = {
     { tools: { serverTools: 'map' } },
   ),
   'tool.from-history': fromChat(chat.says(user, called('c1'), result('c1'))),
+  'server-tool.image-only': response('responses')(
+    items.response([
+      { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },
+    ]),
+  ),
   'server-tool.dropped': fromItems(
     items.says(user, {
       type: 'web_search_call',

@@ -255,6 +255,9 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
         }
         texts.push(line)
         body.push(line)
+      } else if (recipient === 'client' && part.image) {
+        report.add('server-tool.image-only', part.at)
+        fillMedia(slots, part.image, { recipient, single, writing })
       } else noteUnplaced(part, report)
       break
     case 'search-result':
@@ -281,7 +284,7 @@ function fillMedia(
   const isSecond = known.audio !== undefined && part.kind === 'audio'
   if (isSecond || !(recipient === 'client' || native)) report.add('part.unsupported', part.at)
   else if (isAudible(part)) known.audio = encodeAudioOutput(part, writing)
-  else images.push(...encodeImage(part, writing))
+  else images.push(...encodeImage(part, images.length, writing))
 }
 
 /** Is it a call of a type that is not known? */

@@ -10,24 +10,37 @@ import type { PartWriting } from './writing.ts'
 /** Undefined: `images` is no list of images. */
 export function decodeImages(images: unknown, at: Place): MediaPart[] | undefined {
   if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
-  return images.map((image, i) => decodeImage(image, below(below(at, 'images'), i)))
+  return images.map(({ index, ...image }, i) =>
+    decodeImage(
+      // The number only counts the images.
+      typeof index === 'number' ? image : { ...image, index },
+      below(below(at, 'images'), i),
+    ),
+  )
 }
 
-function isImage(image: unknown): image is ChatCompletionsImagePart {
+function isImage(image: unknown): image is ChatCompletionsImagePart & { index?: unknown } {
   if (!isObject(image) || image['type'] !== 'image_url') return false
   const { image_url: inner } = image
   return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
 }
 
-/** The entries of `images`. An empty list: the image has no place, and a note was made. */
-export function encodeImage(part: MediaPart, writing: PartWriting): ChatCompletionsBlock[] {
+/**
+ * The entries of `images`. An empty list: the image has no place, and a note was made. `index`: the
+ * number of images before it.
+ */
+export function encodeImage(
+  part: MediaPart,
+  index: number,
+  writing: PartWriting,
+): ChatCompletionsBlock[] {
   const { report, options, native } = writing
   const empty = part.source.type === 'base64' && part.source.data === ''
-  if (part.kind !== 'image' || empty || !(native || options.images === 'write')) {
+  if (part.kind !== 'image' || empty || (!native && options.images === 'drop')) {
     report.add('part.unsupported', part.at)
     return []
   }
   const entries = encodeMedia(part, writing)
   if (entries.length > 0 && !native) report.add('media.images-field', part.at)
-  return entries
+  return entries.map((entry, i) => ({ ...entry, index: index + i }))
 }

@@ -3,6 +3,7 @@ import type {
   Place,
   ReasoningPart,
   Role,
+  ServerToolPart,
   Signature,
   ToolCallPart,
 } from '../../../canonical/message.ts'
@@ -61,6 +62,7 @@ export type PartOut =
   | CallOut
   | Worded
   | { kind: 'audio'; id: string; late: ChatCompletionsAudio; hasData: boolean }
+  | { kind: 'tool'; part: ServerToolPart }
   | { kind: 'none' }
 
 export type Choice = {
@@ -74,6 +76,8 @@ export type Choice = {
   /** The parts that came after the last call. */
   since: Worded[]
   nextCall: number
+  /** Images that have been written. */
+  images: number
   /** The call that is written to. */
   open: CallOut | undefined
   name: string | undefined
@@ -140,6 +144,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       kinds: new Set(),
       since: [],
       nextCall: 0,
+      images: 0,
       open: undefined,
       name: undefined,
       unknown: {},

@@ -1,7 +1,13 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, EncodedPartEnd, PartDelta, PartStart } from '../../../canonical/event.ts'
 import { deltasOf } from '../../../canonical/explode.ts'
-import type { Part, RefusalPart, TextPart, TokenLogprob } from '../../../canonical/message.ts'
+import type {
+  MediaPart,
+  Part,
+  RefusalPart,
+  TextPart,
+  TokenLogprob,
+} from '../../../canonical/message.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { noteUnplaced, noteUnwritten } from '../content/assistant.ts'
@@ -47,9 +53,8 @@ export function startPart(
   noteMessage({ ...choice.roles[message], parts: [head] }, reportOf(state))
   // A message has one field for audio.
   if (head.type === 'media' && (!isAudible(head) || has(choice, 'audio'))) {
-    const images = encodeImage(head, writingOf(state))
     choice.parts.set(part, { kind: 'none' })
-    if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
+    writeImage(state, choice, head, emit)
     return
   }
   const out = outOf(state, choice, { head, message })
@@ -59,10 +64,16 @@ export function startPart(
   if (out.kind === 'call') {
     choice.since = []
     openCall(state, choice, { call: out, emit })
-  } else if (out.kind !== 'audio') choice.since.push(out)
+  } else if (out.kind !== 'audio' && out.kind !== 'tool') choice.since.push(out)
   // Content that the head already holds is written as its first deltas.
   for (const delta of deltasOf(head))
     addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
+}
+
+function writeImage(state: EncoderState, choice: Choice, image: MediaPart, emit: EmitWire): void {
+  const images = encodeImage(image, choice.images, writingOf(state))
+  choice.images += images.length
+  if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
 }
 
 /** The state of a part. `none`, with a note: it has no place here. */
@@ -111,9 +122,11 @@ function outOf(
       const { id, data: _, transcript: __, ...late } = encodeAudioOutput(head, writingOf(state))
       return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, hasData: false }
     }
+    case 'server-tool':
+      // Its end shows whether it has made an image.
+      return { kind: 'tool', part: head }
     case 'opaque':
     case 'tool-result':
-    case 'server-tool':
     case 'search-result':
     case 'control':
       noteUnplaced(head, report)
@@ -135,6 +148,13 @@ export function endPart(
   if (!out) return
   if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0)
     writeDelta(state, choice, { delta: { audio: out.late }, emit })
+  if (out.kind === 'tool') {
+    const { image, at } = out.part
+    if (image) {
+      reportOf(state).add('server-tool.image-only', at)
+      writeImage(state, choice, image, emit)
+    } else noteUnplaced(out.part, reportOf(state))
+  }
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
 }
 
@@ -196,6 +216,7 @@ export function addToPart(
       else if (out.kind === 'reasoning') addDelta(out.part, delta)
       return
     case 'whole':
+      if (out.kind === 'tool' && delta.whole.type === 'server-tool') out.part = delta.whole
       reportOf(state).ext(delta.whole.ext, delta.whole.at)
       return
     default:

@@ -232,6 +232,10 @@ export function encodePart(
       return [encodeSearchResult(part, writing, write)]
     case 'server-tool':
       if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
+      if (part.image && writing.to === 'client') {
+        report.add('server-tool.image-only', part.at)
+        return encodeMedia(part.image, role, writing, write)
+      }
       report.add(
         writing.serverToolHistory === 'text' ? 'server-tool.as-text' : 'server-tool.dropped',
         part.at,
