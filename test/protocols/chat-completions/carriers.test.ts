@@ -668,9 +668,15 @@ describe('unknown keys and early values in a stream', () => {
       refusal: [{ token: 'no', logprob: -1, bytes: null, top_logprobs: [] }],
     }
     const { choices } = result({ content: 'a' })
-    expect(codes(chat.decodeResponse({ choices: [{ ...choices[0], logprobs }] }).notes)).toEqual([
-      'logprobs.unattached',
+    const { notes } = chat.decodeResponse({ choices: [{ ...choices[0], logprobs }] })
+    expect(notes).toMatchObject([
+      { code: 'logprobs.unattached', path: '/choices/0/logprobs/refusal' },
     ])
+    const streamed = decodeStream([
+      { choices: [{ index: 0, delta: { content: 'a' }, logprobs, finish_reason: 'stop' }] },
+      '[DONE]',
+    ])
+    expect(streamed.notes).toEqual(notes)
   })
 })
 

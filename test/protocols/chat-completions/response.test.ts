@@ -561,6 +561,10 @@ describe('writing', () => {
     const unsigned = write([thinking], 'stop', { signatures: 'none' })
     expect(unsigned.message).not.toHaveProperty('reasoning_details')
     expect(unsigned.codes).toContain('reasoning.signature-dropped')
+    // Details without signatures are the only place of its words.
+    const options = { signatures: 'none', reasoningField: 'details' } as const
+    const { message } = write([thinking], 'stop', options)
+    expect(message?.['reasoning_details']).toMatchObject([{ summary: 'a' }, { summary: 'b' }])
   })
 
   test('restores signatures on calls and on text', () => {

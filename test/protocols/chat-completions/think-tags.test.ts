@@ -44,22 +44,16 @@ describe('reasoning between tags in the text of a response', () => {
     expect(streamed([...content])).toEqual(parts)
   })
 
-  test('is noted once, where there is any', () => {
-    expect(
-      codes(
-        decodeResponse(response('<think>a</think>b<think>c</think>d'), { extractThinkTags }).notes,
-      ),
-    ).toEqual(['reasoning.think-tags'])
-    expect(codes(decodeResponse(response('a < b'), { extractThinkTags }).notes)).toEqual([])
-    const frames = [
-      chunk({ content: '<think>a' }),
-      chunk({ content: 'b</think>c' }),
-      chunk({}, 'stop'),
-      '[DONE]',
-    ]
-    expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual([
-      'reasoning.think-tags',
-    ])
+  test.each<[string, string, string[]]>([
+    ['where there is any', '<think>a</think>b<think>c</think>d', ['reasoning.think-tags']],
+    ['where the tags hold nothing', '<think></think>yes', ['reasoning.think-tags']],
+    ['not where there is none', 'a < b', []],
+  ])('is noted once, %s, whole and streamed', (_, content, noted) => {
+    expect(codes(decodeResponse(response(content), { extractThinkTags }).notes)).toEqual(noted)
+    for (const chunks of [[content], [...content]]) {
+      const frames = [...chunks.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]']
+      expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual(noted)
+    }
   })
 
   test('is text unless requested otherwise, and always in a message of the user', () => {

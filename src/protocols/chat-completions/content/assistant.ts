@@ -29,6 +29,7 @@ import {
   decodeLegacyCall,
   encodeCall,
   encodeLegacyCall,
+  isOneTooMany,
   takesOneCall,
 } from './calls.ts'
 import { carriersIn, carriesReasoning, carryReasoning, restoreOrder } from './carried-reasoning.ts'
@@ -49,7 +50,7 @@ import {
   emptySignature,
   withoutEmptySignature,
 } from './reasoning.ts'
-import { extractTags } from './think-tags.ts'
+import { extractTags, noteTags } from './think-tags.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /** In a response the role may be missing. */
@@ -102,7 +103,7 @@ export function decodeAssistant(
   const contentParts = onlyEmpty ? [] : decodeContent(content, at, reading.report)
   const taken = reading.thinkTags ? extractTags(contentParts) : contentParts
   const body = [...taken]
-  if (taken !== contentParts) reading.report.once('reasoning.think-tags', at, 'content')
+  if (taken !== contentParts) noteTags(at, reading.report)
   const unread =
     annotations &&
     (attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations)
@@ -234,9 +235,8 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
       break
     case 'tool-call':
       if (!single) calls.push(encodeCall(part, recipient, writing))
-      else if (known.function_call === undefined)
+      else if (!isOneTooMany(part, known.function_call !== undefined, writing))
         known.function_call = encodeLegacyCall(part, writing)
-      else report.add('tool-call.single', part.at)
       break
     case 'media':
       fillMedia(slots, part, { recipient, single, writing })

@@ -120,10 +120,22 @@ export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 't
     : {}
 }
 
+/**
+ * Is it a second call, for a client that knows one only? Then it is left out. `has`: one is written.
+ */
+export function isOneTooMany({ at }: ToolCallPart, has: boolean, { report }: PartWriting): boolean {
+  if (has) report.add('tool-call.single', at)
+  return has
+}
+
+/** Makes the note for the signature of a call that the client does not get. */
+export const noteLostSignature = ({ at }: ToolCallPart, { report }: PartWriting) =>
+  report.add('reasoning.signature-dropped', at, 'signature')
+
 export function encodeLegacyCall(part: ToolCallPart, writing: PartWriting): ChatCompletionsCalled {
   const { report } = writing
   noteBeside(part, writing)
-  if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
+  if (part.signature) noteLostSignature(part, writing)
   const wire = wireOf<ChatCompletionsCalled>(
     { name: flatName(part.name, part.namespace), arguments: inputOf(part, 'client', writing) },
     part.ext,

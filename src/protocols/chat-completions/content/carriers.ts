@@ -8,7 +8,7 @@ import type { ChatCompletionsReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
 import { validCallId } from './calls.ts'
-import { isOutOfOrder, type LayoutPart, needsOrder, type Recorded, record } from './layout.ts'
+import { isOutOfOrder, type LayoutPart, needsOrder, record, recordsLayout } from './layout.ts'
 import {
   encodeProxyLists,
   encodeSignatures,
@@ -149,76 +149,95 @@ function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
 }
 
+type Carrying = Pick<AssistantToWrite, 'parts' | 'recipient' | 'reasoning' | 'at'>
+
 /** Writes the carriers of reasoning. */
 export function encodeCarriers(
   reasoning: readonly ReasoningPart[],
-  from: AssistantToWrite,
-  writing: Writing,
+  from: Carrying,
+  writing: PartWriting,
 ): ChatCompletionsCarriers {
-  const { report, options } = writing
-  const { recipient, at } = from
+  return finishCarriers(
+    reasoning.filter(part => takesReasoning(part, from, writing)),
+    from,
+    writing,
+  )
+}
+
+const isAllowed = ({ reasoning }: Pick<Carrying, 'reasoning'>, { options }: PartWriting) =>
+  reasoning === 'all' && options.reasoningField !== 'omit'
+
+/** Is reasoning written? What is lost of it before its text and signature are known is noted. */
+export function takesReasoning(
+  part: ReasoningPart,
+  from: Pick<Carrying, 'reasoning' | 'recipient'>,
+  writing: PartWriting,
+): boolean {
+  const { report } = writing
+  const { at } = part
+  if (!isAllowed(from, writing)) {
+    report.add('reasoning.dropped', at)
+    return false
+  }
+  if (part.cache && from.recipient === 'server') report.add('cache.unsupported', at, 'cache')
+  report.unwritten(part, handled, at)
+  report.ext(part.ext, at)
+  return true
+}
+
+/** Writes the carriers of the reasoning that `takesReasoning` has let through. */
+export function finishCarriers(
+  reasoning: readonly ReasoningPart[],
+  from: Carrying,
+  writing: PartWriting,
+): ChatCompletionsCarriers {
+  const { report, options, native } = writing
+  const { parts, recipient, at } = from
   const opens = opensEnvelopes(recipient, options)
-  const allowed = from.reasoning === 'all' && options.reasoningField !== 'omit'
-  const layoutParts = layoutPartsOf(from.parts, writing).filter(
+  const allowed = isAllowed(from, writing)
+  const layoutParts = layoutPartsOf(parts, writing).filter(
     ({ kind }) => allowed || kind !== 'reasoning',
   )
   const ownText = encodeTextSignature(from, writing)
-  if (!writing.native && !(opens && allowed) && isOutOfOrder(layoutParts))
+  if (!native && !(opens && allowed) && isOutOfOrder(layoutParts))
     report.add('parts.order-lost', at)
+  if (!allowed) return ownText
   // Servers get no layout.
-  if (allowed)
-    return {
-      ...writeCarriers(reasoning, from, {
-        recorded: opens ? record(layoutParts) : undefined,
-        layoutParts,
-        writing,
-      }),
-      ...ownText,
-    }
-  for (const part of reasoning) report.add('reasoning.dropped', part.at)
-  return ownText
-}
-
-/** `recorded`: for receivers that open envelopes. */
-function writeCarriers(
-  reasoning: readonly ReasoningPart[],
-  { parts, recipient, at }: AssistantToWrite,
-  {
-    recorded,
-    layoutParts,
-    writing,
-  }: { recorded: Recorded | undefined; layoutParts: readonly LayoutPart[]; writing: Writing },
-): ChatCompletionsCarriers {
-  const { report, options, native } = writing
-  for (const part of reasoning) noteReasoning(part, recipient, writing)
-  const usable = reasoning.map(part => keepSignature(part, recipient, writing))
-
+  const recorded = opens ? record(layoutParts) : undefined
   const field = options.reasoningField ?? 'reasoning_content'
+  const usable = reasoning.map(part => keepSignature(part, recipient, writing))
   const text = reasoningText(usable)
   const written: ChatCompletionsCarriers = {}
   if (text && field !== 'details') written[textField(options)] = text
   const telling = usable.filter(
     ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
   )
-  const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
+  const records = recorded !== undefined && recordsLayout(options)
+  const proves = records && (recorded.textSignatures.length > 0 || hasPhase(parts))
   const { lists, left } = recorded ? { lists: {}, left: telling } : encodeProxyLists(telling)
   Object.assign(written, lists)
   const isWanted = recipient === 'client' || usable.some(({ signature }) => signature)
-  const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
-  const isWritten = (proves || (detailed && left.length > 0)) && options.signatures !== 'none'
+  const detailed =
+    field === 'details' || (isWanted && options.signatures !== 'none' && needsDetails(usable))
+  const isWritten = proves || (detailed && left.length > 0)
   if (isWritten)
     Object.assign(
       written,
-      encodeSignatures({ textSignatures: [], ...recorded, parts: left }, native),
+      encodeSignatures({ textSignatures: [], ...(records && recorded), parts: left }, native),
     )
-  else if (recorded && !native && needsOrder(layoutParts)) report.add('parts.order-lost', at)
+  if (!(isWritten && records) && recorded && !native && needsOrder(layoutParts))
+    report.add('parts.order-lost', at)
   if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
-  if (!native && Object.keys(written).length > 0) {
-    for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
-    if (usable.length === 0 && recorded?.textSignatures.length)
-      report.once('reasoning.dialect-field', at)
+  if (Object.keys(written).length > 0) {
+    for (const part of usable) noteDialect(part.at ?? at, writing)
+    if (usable.length === 0 && recorded?.textSignatures.length) noteDialect(at, writing)
   }
   return written
+}
+
+/** Notes that reasoning is written in fields that the protocol does not define. */
+export function noteDialect(at: Place | undefined, { report, native }: PartWriting): void {
+  if (!native) report.once('reasoning.dialect-field', at)
 }
 
 /** Where the text of reasoning is written, unless it is in details only. */
@@ -288,18 +307,11 @@ const handled = keysOf<ReasoningPart>()(
   'ext',
 )
 
-function noteReasoning(part: ReasoningPart, recipient: string, { report }: Writing): void {
-  const { at } = part
-  if (part.cache && recipient === 'server') report.add('cache.unsupported', at, 'cache')
-  report.unwritten(part, handled, at)
-  report.ext(part.ext, at)
-}
-
 /** The part, without its signature if the receiver cannot use it. */
 function keepSignature(
   part: ReasoningPart,
   recipient: 'client' | 'server',
-  writing: Writing,
+  writing: PartWriting,
 ): ReasoningPart {
   const { signature, ...rest } = part
   const { report, options, native } = writing

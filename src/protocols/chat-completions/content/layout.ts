@@ -13,6 +13,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
+import type { PartWriting } from './writing.ts'
 
 /**
  * The wire has one field for each kind of part. What this loses is recorded in the
@@ -37,6 +38,20 @@ export type Recorded = { layout?: string[] | undefined; textSignatures: TextSign
 /** Do the options allow a response to carry a layout and signatures? */
 export function recordsLayout({ reasoningField, signatures }: ChatCompletionsOptions): boolean {
   return reasoningField !== 'omit' && signatures !== 'none'
+}
+
+/**
+ * Makes notes for phases that no layout records, because the message has no text or no layout is
+ * written. `isKept`: the client or its store gets what is recorded.
+ */
+export function notePhases(
+  messages: Iterable<{ phase?: unknown; at?: Place | undefined; hasWords: boolean }>,
+  isKept: boolean,
+  { report, options }: PartWriting,
+): void {
+  const inLayout = isKept && recordsLayout(options)
+  for (const { phase, at, hasWords } of messages)
+    if (phase && !(inLayout && hasWords)) report.add('message.phase', at, 'phase')
 }
 
 /** What a layout needs to know of a part. */

@@ -1,11 +1,14 @@
-import type { Part } from '../../../canonical/message.ts'
+import type { Part, Place } from '../../../canonical/message.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 
 /**
  * State of reading reasoning between tags in text, as raw templates of open models write it.
- * `held`: text that may be the start of a tag.
+ * `held`: text that may be the start of a tag; `found`: there was a tag.
  */
-export type Tags = { inside: boolean; held: string }
+export type Tags = { inside: boolean; held: string; found: boolean }
+
+export const noTags = (): Tags => ({ inside: false, held: '', found: false })
 
 export type TaggedText = { kind: 'text' | 'reasoning'; text: string }
 
@@ -18,6 +21,10 @@ const closing = ['</think>', '</thinking>', '</thought>']
  */
 const anOpening = /<(?:think|thinking|thought)>/g
 const aClosing = /<\/(?:think|thinking|thought)>/g
+
+/** Notes that reasoning was between tags. `at`: path of the message. */
+export const noteTags = (at: Place, report: ChatCompletionsReport) =>
+  report.once('reasoning.think-tags', at, 'content')
 
 /** Splits the next text at its tags and removes them. Changes `tags`. */
 export function splitTags(tags: Tags, text: string): TaggedText[] {
@@ -34,6 +41,7 @@ export function splitTags(tags: Tags, text: string): TaggedText[] {
     if (!next) break
     put(all.slice(from, next.index))
     tags.inside = !tags.inside
+    tags.found = true
     from = next.index + next[0].length
   }
   const rest = all.slice(from)
@@ -61,7 +69,7 @@ export function extractTags(parts: readonly Part[]): readonly Part[] {
     return parts
   return flatMap(parts, (part): Part[] => {
     if (part.type !== 'text') return [part]
-    const tags: Tags = { inside: false, held: '' }
+    const tags = noTags()
     const spans = [...splitTags(tags, part.text), ...flushTags(tags)]
     const { at } = part
     const last = spans.findLastIndex(({ kind }) => kind === 'text')

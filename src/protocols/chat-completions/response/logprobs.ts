@@ -30,12 +30,16 @@ export function attachLogprobs(
   const text = parts.find(part => part.type === 'text')
   const refused = parts.find(part => part.type === 'refusal')
   if (refusal && refused) refused.logprobs = refusal
-  else if (refusal) report.add('logprobs.unattached', below(at, 'refusal'))
+  else if (refusal) noteUnattached(at, report)
   if (!content) return undefined
   if (!text) return content
   text.logprobs = content
   return undefined
 }
+
+/** Notes log probabilities of a refusal that is not there. `at`: path of `logprobs`. */
+export const noteUnattached = (at: Place, report: ChatCompletionsReport) =>
+  report.add('logprobs.unattached', below(at, 'refusal'))
 
 /** `at`: path of the list; `first`: how many tokens came before these. */
 export function decodeLogprobs(

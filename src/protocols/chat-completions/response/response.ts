@@ -18,7 +18,7 @@ import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { decodeAssistant, encodeAssistant, isInCalls } from '../content/assistant.ts'
 import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
-import { recordsLayout } from '../content/layout.ts'
+import { notePhases } from '../content/layout.ts'
 import type { Reading } from '../content/reading.ts'
 import { noteUnstored, type StoredSignatures, takeOut } from '../content/stored-signatures.ts'
 import type { Writing } from '../content/writing.ts'
@@ -335,10 +335,8 @@ function encodeCandidate(
   const isKept =
     options.signatures !== 'store' || writing.native || takeOut(message, writing.stored)
   if (!isKept) noteUnstored(parts, first?.at, report)
-  const inLayout = isKept && recordsLayout(options)
-  for (const one of messages)
-    if (one.phase && !(inLayout && hasWords(one.parts)))
-      report.add('message.phase', one.at, 'phase')
+  const phases = messages.map(({ phase, at, parts }) => ({ phase, at, hasWords: hasWords(parts) }))
+  notePhases(phases, isKept, writing)
   const ended = encodeEnding(finish, {
     at,
     place,

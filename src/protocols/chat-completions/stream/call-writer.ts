@@ -1,7 +1,12 @@
 import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
-import { encodeCall, encodeLegacyCall, encodeSignature } from '../content/calls.ts'
+import {
+  encodeCall,
+  encodeLegacyCall,
+  encodeSignature,
+  noteLostSignature,
+} from '../content/calls.ts'
 import type { ChatCompletionsCallDelta } from '../schema.ts'
 import {
   type CallOut,
@@ -55,7 +60,7 @@ export function addCallSignature(
   const known = call.head.signature
   call.head = { ...call.head, signature }
   if (state.single) {
-    if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+    if (!known) noteLostSignature(call.head, writingOf(state))
     return
   }
   if (state.settings.signatures === 'store') return
@@ -66,8 +71,7 @@ export function addCallSignature(
     encodeSignature(call.head, '', { recipient: 'client', writing }).beside
   if (!beside) return
   // Clients take a call as complete when the next one begins.
-  if (call.index < choice.nextCall - 1)
-    reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+  if (call.index < choice.nextCall - 1) noteLostSignature(call.head, writingOf(state))
   else
     writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }

@@ -11,7 +11,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { countedFrom } from '../../../kit/response/candidates.ts'
 import type { EmitEvent, MachineState } from '../../../protocol.ts'
 import type { ReceivedPart } from '../content/layout.ts'
-import type { Tags } from '../content/think-tags.ts'
+import { noTags, type Tags } from '../content/think-tags.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Failure } from './failure.ts'
 
@@ -182,7 +182,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
       proven: 0,
       strays: [],
       finish: undefined,
-      tags: state.thinkTags ? { inside: false, held: '' } : undefined,
+      tags: state.thinkTags ? noTags() : undefined,
       logprobs: { text: [], refusal: [] },
       tokens: { text: 0, refusal: 0 },
       fields: {},

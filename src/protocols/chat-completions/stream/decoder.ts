@@ -9,10 +9,11 @@ import { splitProxyFields, unknownOfCarriers } from '../content/carriers.ts'
 import { unknownOfAnnotations } from '../content/citations.ts'
 import { isInOrder } from '../content/layout.ts'
 import { isItems, listIn } from '../content/reasoning.ts'
-import { flushTags, splitTags, type TaggedText } from '../content/think-tags.ts'
+import { flushTags, noteTags, splitTags, type TaggedText } from '../content/think-tags.ts'
 import { decodeErrorBody } from '../errors.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { keep, protocolName, withInner } from '../own.ts'
+import { noteUnattached } from '../response/logprobs.ts'
 import { isFailed, readTime } from '../response/response.ts'
 import { decodeUsage, findUsage } from '../response/usage.ts'
 import { decodeFinish } from '../vocabulary.ts'
@@ -374,7 +375,7 @@ function readCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void 
 
 function readCalls(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   const { tool_calls: calls, function_call: legacy } = delta
-  if (calls || legacy) flush(state, choice, emit)
+  if (calls || legacy) flush(choice, emit)
   if (Array.isArray(calls))
     for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
@@ -398,26 +399,25 @@ function appendContent(
   choice: Choice,
   { text, emit }: { text: string; emit: EmitEvent },
 ): void {
-  if (choice.tags) appendTagged(state, choice, { spans: splitTags(choice.tags, text), emit })
-  else appendText(choice, 'text', { text, emit })
+  const { tags } = choice
+  if (!tags) {
+    appendText(choice, 'text', { text, emit })
+    return
+  }
+  const { found } = tags
+  appendTagged(choice, splitTags(tags, text), emit)
+  if (tags.found && !found) noteTags(placeOf(choice), reportOf(state))
 }
 
-function appendTagged(
-  state: DecoderState,
-  choice: Choice,
-  { spans, emit }: { spans: TaggedText[]; emit: EmitEvent },
-): void {
+function appendTagged(choice: Choice, spans: TaggedText[], emit: EmitEvent): void {
   for (const { kind, text } of spans)
     if (kind === 'text') appendText(choice, 'text', { text, emit })
-    else {
-      reportOf(state).once('reasoning.think-tags', `${pointerOf(placeOf(choice))}/content`)
-      appendReasoning(choice, { text, of: 'raw', emit })
-    }
+    else appendReasoning(choice, { text, of: 'raw', emit })
 }
 
 /** Emits held-back text that could have been the start of a tag, because something else follows. */
-function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
-  if (choice.tags) appendTagged(state, choice, { spans: flushTags(choice.tags), emit })
+function flush(choice: Choice, emit: EmitEvent): void {
+  if (choice.tags) appendTagged(choice, flushTags(choice.tags), emit)
 }
 
 /** `isReported`: `[DONE]` arrived and counts as a normal end. */
@@ -447,7 +447,7 @@ function finishAll(state: DecoderState, isReported: boolean, emit: EmitEvent): v
 function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
   const report = reportOf(state)
-  flush(state, choice, emit)
+  flush(choice, emit)
   closePart(choice, emit)
   if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio.part })
   for (const call of calls) announce(state, choice, call, emit)
@@ -457,7 +457,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   if (choice.layout && !isInOrder(choice.layout, choice.received))
     report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
   if (logprobs.refusal.length > 0)
-    report.add('logprobs.unattached', below(below('/choices', candidate), 'logprobs'))
+    noteUnattached(below(below('/choices', candidate), 'logprobs'), report)
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
   const isBroken = calls.length > 0 && choice.nextPart === choice.reasoning.length

@@ -48,7 +48,7 @@ import {
   writeDelta,
 } from './encoder-state.ts'
 import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
-import { encodeReasoning, notePhases, storeSignatures } from './signatures.ts'
+import { encodeReasoning, noteLostPhases, storeSignatures } from './signatures.ts'
 
 /**
  * Canonical events → chunks and the text `[DONE]`.
@@ -287,11 +287,9 @@ function conclude(
     if (list !== undefined) writeDelta(state, choice, { delta: { [key]: list }, emit })
   }
   put('annotations')
-  notePhases(state, choice)
-  if (state.settings.signatures === 'store') {
-    storeSignatures(state, choice, left.reasoning_details)
-    delete left.reasoning_details
-  }
+  const stores = state.settings.signatures === 'store'
+  noteLostPhases(state, choice, !stores || storeSignatures(state, choice, left.reasoning_details))
+  if (stores) delete left.reasoning_details
   for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items'] as const) put(key)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
   write(

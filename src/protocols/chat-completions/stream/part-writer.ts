@@ -12,7 +12,8 @@ import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { noteUnplaced, noteUnwritten } from '../content/assistant.ts'
 import { encodeAudioOutput, isAudible } from '../content/audio.ts'
-import { textField } from '../content/carriers.ts'
+import { isOneTooMany } from '../content/calls.ts'
+import { noteDialect, takesReasoning, textField } from '../content/carriers.ts'
 import { encodeImage } from '../content/images.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { ownOf, protocolName } from '../own.ts'
@@ -98,18 +99,12 @@ function outOf(
       noteText(head, report)
       return { kind: 'refusal', text: '' }
     case 'reasoning':
-      if (state.settings.reasoningField === 'omit') {
-        report.add('reasoning.dropped', head.at)
+      if (!takesReasoning(head, { reasoning: 'all', recipient: 'client' }, writingOf(state)))
         return { kind: 'none' }
-      }
-      if (!state.native) report.once('reasoning.dialect-field', head.at)
-      if (head.ext) report.ext(head.ext, head.at)
       return { kind: 'reasoning', part: { ...head, segments: [] }, first: Infinity }
     case 'tool-call':
-      if (state.single && has(choice, 'call')) {
-        report.add('tool-call.single', head.at)
+      if (state.single && isOneTooMany(head, has(choice, 'call'), writingOf(state)))
         return { kind: 'none' }
-      }
       return {
         kind: 'call',
         head,
@@ -232,16 +227,19 @@ type AddReasoning = {
 
 /** An empty line separates segments, and also parts that follow each other directly. */
 function addReasoning(
-  { settings }: EncoderState,
+  state: EncoderState,
   choice: Choice,
   { out, delta, put }: AddReasoning,
 ): void {
+  const { settings } = state
   const { segments } = out.part
   const begins = !segments[delta.segment]?.text
   const gap = begins && (choice.reasoned || out.first < delta.segment)
   addDelta(out.part, delta)
-  if (delta.text) out.first = Math.min(out.first, delta.segment)
-  if (!delta.text || settings.reasoningField === 'details') return
+  if (!delta.text) return
+  if (out.first === Infinity) noteDialect(out.part.at, writingOf(state))
+  out.first = Math.min(out.first, delta.segment)
+  if (settings.reasoningField === 'details') return
   const text = gap ? `\n\n${delta.text}` : delta.text
   put(textField(settings) === 'reasoning' ? { reasoning: text } : { reasoning_content: text })
 }

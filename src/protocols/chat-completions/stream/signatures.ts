@@ -3,9 +3,8 @@ import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { validCallId } from '../content/calls.ts'
 import { carriesReasoning, carryReasoning } from '../content/carried-reasoning.ts'
-import { encodeTextSignature, hasPhase, layoutPartsOf } from '../content/carriers.ts'
-import { needsOrder, record, recordsLayout } from '../content/layout.ts'
-import { encodeDetails, encodeSignatures, needsDetails } from '../content/reasoning.ts'
+import { finishCarriers, textField } from '../content/carriers.ts'
+import { notePhases } from '../content/layout.ts'
 import { encodeCarried } from '../content/signatures.ts'
 import { keep, noteUnstored } from '../content/stored-signatures.ts'
 import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
@@ -40,8 +39,11 @@ function partsOf(outs: readonly PartOut[]): Part[] {
   })
 }
 
-/** Puts the signatures of a complete choice into the store of the caller. */
-export function storeSignatures(state: EncoderState, choice: Choice, details: unknown): void {
+/**
+ * Puts the signatures of a complete choice into the store of the caller. False: there is no call
+ * whose id could be the key.
+ */
+export function storeSignatures(state: EncoderState, choice: Choice, details: unknown): boolean {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
   const extra = Object.fromEntries(
     calls.flatMap(head =>
@@ -49,8 +51,9 @@ export function storeSignatures(state: EncoderState, choice: Choice, details: un
     ),
   )
   const first = state.single ? undefined : calls[0]
-  if (keep(state.signatures, first && shownId(state, first), { details, extra })) return
-  noteUnstored(partsOf([...choice.parts.values()]), placeOf(choice), reportOf(state))
+  const isKept = keep(state.signatures, first && shownId(state, first), { details, extra })
+  if (!isKept) noteUnstored(partsOf([...choice.parts.values()]), placeOf(choice), reportOf(state))
+  return isKept
 }
 
 /** The path of the first of the messages that were merged into this choice. */
@@ -67,56 +70,24 @@ export function encodeReasoning(
   state: EncoderState,
   choice: Choice,
 ): Pick<ChatCompletionsCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
-  const { reasoningField, signatures } = state.settings
-  const writing = writingOf(state)
-  const { report } = writing
-  const all = partsOf([...choice.parts.values()])
-  const reasoning = all.filter(part => part.type === 'reasoning')
-  const parts = reasoning.filter(
-    ({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined,
-  )
-  encodeTextSignature({ parts: all, recipient: 'client' }, writing)
-  if (signatures === 'none') {
-    for (const { signature, at } of parts)
-      if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    if (reasoningField !== 'details') return {}
-  }
-  const layoutParts = layoutPartsOf(all, state)
-  const recorded = record(layoutParts)
-  const proves =
-    recordsLayout(state.settings) && (recorded.textSignatures.length > 0 || hasPhase(all))
-  const wanted = reasoningField === 'details' ? parts.length > 0 : needsDetails(parts)
-  if (!wanted && !proves) {
-    if (!state.native && needsOrder(layoutParts)) report.add('parts.order-lost', placeOf(choice))
-    return {}
-  }
-  if (signatures !== 'none') {
-    if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0)
-      report.once('reasoning.dialect-field', placeOf(choice))
-    return encodeSignatures({ ...recorded, parts }, state.native)
-  }
-  return {
-    reasoning_details: encodeDetails({
-      parts: parts.map(({ signature: _, ...rest }) => rest),
-      layout: recorded.layout,
-      textSignatures: [],
-    }),
-  }
+  const parts = partsOf([...choice.parts.values()])
+  const reasoning = parts.filter(part => part.type === 'reasoning')
+  const from = { parts, reasoning: 'all', recipient: 'client', at: placeOf(choice) } as const
+  const carriers = finishCarriers(reasoning, from, writingOf(state))
+  // The text has been written.
+  delete carriers[textField(state.settings)]
+  return carriers
 }
 
-/**
- * Makes notes for phases that no layout records, because the message has no text or no layout is
- * written.
- */
-export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
-  const outs = [...parts.values()]
-  const placed =
-    state.settings.signatures !== 'store' ||
-    (!state.single && outs.some(({ kind }) => kind === 'call'))
-  const inLayout = recordsLayout(state.settings) && placed
+/** Notes the phases that the client does not get. `isKept`: it gets what is recorded. */
+export function noteLostPhases(
+  state: EncoderState,
+  { parts, phases }: Choice,
+  isKept: boolean,
+): void {
   const worded = new Set(
-    outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])),
+    [...parts.values()].map(out => (out.kind === 'text' && out.text !== '' ? out.message : -1)),
   )
-  for (const [message, { at }] of phases)
-    if (!inLayout || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
+  const messages = [...phases].map(([message, of]) => ({ ...of, hasWords: worded.has(message) }))
+  notePhases(messages, isKept, writingOf(state))
 }
