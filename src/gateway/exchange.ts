@@ -2,7 +2,7 @@ import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { isObject } from '../kit/json/json.ts'
-import type { Outcome, Protocol, Signatures } from '../protocol.ts'
+import type { Protocol, Signatures } from '../protocol.ts'
 import { framesOfText } from '../sse/framing.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
@@ -13,8 +13,7 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import { only } from '../transports/bodies.ts'
 import { AfterFinish } from './after-finish.ts'
 import { atEnd } from './at-end.ts'
-import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
-import { membersOf, outlineOf, renamed } from './body/outline.ts'
+import { renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
 import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
@@ -27,7 +26,7 @@ import { recall } from './stored/recall.ts'
 import { changedStream, type Stream } from './stream-hook.ts'
 import { openFirst } from './upstream/attempts.ts'
 import type { Deployment } from './upstream/catalog.ts'
-import type { Opened } from './upstream/opened.ts'
+import type { Opened, ReadResponse } from './upstream/opened.ts'
 import { bounded, objectOf, readWhole } from './upstream/response.ts'
 import { isInBackground, likelyUse, useOf, wholeWithoutCounts } from './use.ts'
 
@@ -146,8 +145,7 @@ async function hookedStream(
   if (changed) return { source: changed, kept: stream }
   if (!service.hooks.onResponse) return undefined
   // This hook needs the complete response.
-  const read =
-    opened.kind === 'stream' ? await gather(opened, stop, trace) : await readResponse(opened)
+  const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readOf(opened)
   const { body, signatures } = await responseForClient(service, incoming, trace, { opened, read })
   const { text } = explodeResponse(body, protocol, opened.settings)
   const source = {
@@ -183,7 +181,7 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
       idleMs,
       body: response.body[Symbol.asyncIterator](),
     }
-  const { value } = await readResponse(opened)
+  const { value } = await readOf(opened)
   recordUsage(value, opened, trace)
   if (from !== protocol) {
     const events = asEvents(value, from, settings)
@@ -199,18 +197,13 @@ async function whole(
   incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const { protocol } = incoming
   const { config } = service
   const call = openFirst(service, incoming, trace)
   const opened = await call.opened
-  trace.firstByte = Date.now()
+  trace.firstByte ??= Date.now()
   const { candidate } = opened
-  const from = candidate.protocol
-  const passes = from === protocol && !service.responseStore && !service.hooks.onResponse
   const read =
-    opened.kind === 'stream'
-      ? await gather(opened, call.stop, trace)
-      : await readResponse(opened, passes)
+    opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readOf(opened)
   const { body, signatures, error, passed } = await responseForClient(service, incoming, trace, {
     opened,
     read,
@@ -296,49 +289,9 @@ function counted(
 const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) =>
   model === undefined ? bytes : renamed(bytes, model)
 
-type ReadResponse = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
-
-/**
- * Reads a response that is not a stream. `passes`: its bytes are sent unchanged, so only usage and
- * error are needed.
- * @throws GatewayError for an error with status 200, or a body that is not JSON
- */
-async function readResponse(opened: Opened, passes = false): Promise<ReadResponse> {
-  const { candidate, settings } = opened
-  const from = candidate.protocol
-  const bytes = await readWhole(opened)
-  const seen = passes && bytes.length > brief ? seenOf(bytes, from, settings) : undefined
-  if (seen) return seen
-  return { value: objectOf(bytes, from), bytes }
-}
-
-/** In bytes. Parsing a shorter response is faster than searching for its members. */
-const brief = 4096
-
-/**
- * The outline of a response. Undefined: it is not enough to see usage and errors. Parsing 12 KB
- * would double the garbage of an exchange.
- */
-function seenOf(
-  bytes: Uint8Array<ArrayBuffer>,
-  from: Protocol,
-  settings: Opened['settings'],
-): ReadResponse | undefined {
-  const value = outlineOf(bytes, membersOf(bytes))
-  if (
-    !value ||
-    value['error'] ||
-    (settings.model !== undefined && typeof value['model'] !== 'string')
-  )
-    return undefined
-  // Some servers report errors deeper inside.
-  if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"']))
-    return undefined
-  const outcome = from.outcome(value, settings)
-  return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00'])
-    ? { value, bytes, outcome }
-    : undefined
-}
+/** A response that is not a stream. The demo model has no attempt that reads it. */
+const readOf = async (opened: Opened): Promise<ReadResponse> =>
+  opened.read ?? { value: objectOf(await readWhole(opened), opened.candidate.protocol) }
 
 /**
  * Collects a stream, for a client that wants JSON.

@@ -95,12 +95,6 @@ const passedOn: [what: string, protocol: Protocol, change: object, usage: object
     { ...counts, failure: 'upstream_status', error: 'rate_limit' },
   ],
   [
-    'a failure without any choice',
-    'chat-completions',
-    { choices: [] },
-    { ...counts, failure: 'upstream_status', error: 'internal' },
-  ],
-  [
     'a failure beside its items',
     'responses',
     { status: 'failed', error: { code: 'server_error', message: 'Overheated' } },

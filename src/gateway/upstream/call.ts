@@ -18,6 +18,7 @@ import type {
 } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import { atEnd } from '../at-end.ts'
+import { renamed } from '../body/outline.ts'
 import { endpointFor, socketFor } from '../channel.ts'
 import { estimateBody } from '../endpoints/estimate.ts'
 import {
@@ -35,7 +36,8 @@ import { wordsOf } from '../record.ts'
 import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
 import type { Deployment } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
-import { type Failure, failureOf, unreachable } from './failure.ts'
+import { type Failure, failed, failureOf, unreachable } from './failure.ts'
+import { type Contentless, withContent } from './first-content.ts'
 import type { Opened, Prepared } from './opened.ts'
 import { demanding, prepare } from './prepare.ts'
 import { redactText, withoutSecrets } from './redact.ts'
@@ -81,13 +83,15 @@ export async function call(
   trace.notes = [...prepared.notes]
   const sent = sizeSent(incoming, prepared)
   if (sent !== undefined) trace.sent = sent
-  const opened = openedBy(prepared, controller)
   const began = performance.now()
   if (!embedded) limitTotal(channel, trace, controller)
   const result = embedded
-    ? opened(embedded, prepared.stream ? 'stream' : 'json')
-    : await send(service, incoming, trace, { prepared, opened, signal: controller.signal })
+    ? openedBy(prepared, controller)(embedded, prepared.stream ? 'stream' : 'json')
+    : await send(service, incoming, trace, { prepared, signal: controller.signal })
   if ('again' in result && !mayStillCost(result)) delete trace.sent
+  const usage = 'again' in result ? result.usage : undefined
+  if (usage) trace.usage = usage
+  else delete trace.usage
   if (service.hooks.onAttempt)
     reportAttempt(service, trace, { prepared, result, ms: Math.round(performance.now() - began) })
   // Only now it is certain that these fields, and nothing else, were refused.
@@ -170,7 +174,7 @@ async function send(
   service: Service,
   incoming: RequestContext,
   trace: Trace,
-  { prepared, opened, signal }: { prepared: Prepared; opened: Opening; signal: Signal },
+  { prepared, signal }: { prepared: Prepared; signal: Signal },
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = prepared.candidate
   const { proxy, timeouts } = channel
@@ -198,20 +202,66 @@ async function send(
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
+    const refused = (failure: Failure) =>
+      passing || prepared.bytes === undefined ? failure : withRefusedField(failure, prepared.bytes)
     if (response.status < 200 || response.status >= 300) {
       const text = await readSome(watch(response.body, idleMs, own))
-      const failure = failureOf(text, response, { from: to, to: incoming.protocol, channel })
-      if (passing || prepared.bytes === undefined) return failure
-      return withRefusedField(failure, prepared.bytes)
+      return refused(failureOf(text, response, { from: to, to: incoming.protocol, channel }))
     }
+    if (!incoming.stream) trace.firstByte = Date.now()
+    const opened = openedBy(prepared, own)
     const result = await recognized(response, opened, passing ? 'any' : prepared.stream)
+    clearTimeout(timer)
+    const taken =
+      'again' in result || incoming.operation !== 'generate' || passing
+        ? result
+        : await begun(service, incoming, result, own.signal)
+    if (!('again' in taken)) return taken
     // The response is not used, and an unread body would block its connection.
-    if ('again' in result) own.abort()
-    return result
+    own.abort()
+    return refused(taken)
   } catch (error) {
     return failureOfThrown(error, own.signal)
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** The response with its first content. `signal`: of the attempt. @throws when it was aborted */
+async function begun(
+  service: Service,
+  incoming: RequestContext,
+  opened: Opened,
+  signal: Signal,
+): Promise<Opened | Failure> {
+  const { protocol, stream } = incoming
+  const isSame = opened.candidate.protocol === protocol
+  const { responseStore, hooks } = service
+  const passes = isSame && !stream && !responseStore && !hooks.onResponse
+  let result: Opened | Contentless
+  try {
+    result = await withContent(opened, passes)
+  } catch (error) {
+    if (signal.aborted) throw error
+    return failed(rejectionOf(error, 'upstream'))
+  }
+  if (!('error' in result)) return result
+  const { error, usage, asIs } = result
+  const wire =
+    isSame && !stream && asIs
+      ? {
+          status: 200,
+          headers: {},
+          body: textOf(
+            opened.settings.model === undefined
+              ? asIs
+              : (renamed(asIs, opened.settings.model) ?? asIs),
+          ),
+        }
+      : undefined
+  return {
+    ...failed(wire ? new GatewayError(error.error, { wire }) : error),
+    ...(usage && { usage }),
   }
 }
 
@@ -360,14 +410,14 @@ async function recognized(
   return isJson || isObject ? opened(replayed, 'json') : notResponse()
 }
 
-const notResponse = (): Failure => ({
-  rejection: reject(
-    502,
-    'internal',
-    'the upstream returned a web page or something else that is not a response: check its base address',
-  ),
-  again: 'never',
-})
+const notResponse = (): Failure =>
+  failed(
+    reject(
+      502,
+      'internal',
+      'the upstream returned a web page or something else that is not a response: check its base address',
+    ),
+  )
 
 function target(
   incoming: RequestContext,

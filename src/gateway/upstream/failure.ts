@@ -1,4 +1,5 @@
 import type { CanonicalError } from '../../canonical/error.ts'
+import type { Usage } from '../../canonical/response.ts'
 import { retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/json.ts'
@@ -15,7 +16,7 @@ import type { RefusedField } from './refused-field.ts'
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or
  * also at the same one. `waitMs`: how long the upstream asks to wait before that. `wasNotSent`: the
  * request did not reach the upstream. `refusedField`: a field of the request that the upstream does
- * not accept.
+ * not accept. `usage`: what the attempt has cost.
  */
 export type Failure = {
   rejection: GatewayError
@@ -23,6 +24,7 @@ export type Failure = {
   waitMs?: number
   wasNotSent?: true
   refusedField?: RefusedField
+  usage?: Usage
 }
 
 /**
@@ -35,6 +37,26 @@ function retriedWhere(status: number, headers: TransportResponse['headers']): Fa
   if (headers['x-should-retry'] === 'false') return 'never'
   if (isRetryableStatus(status)) return 'here'
   return concernsChannel.has(status) ? 'elsewhere' : 'never'
+}
+
+/**
+ * A failed attempt: where the request may go on, by its error, and by the headers of an error
+ * response.
+ */
+export function failed(
+  rejection: GatewayError,
+  status = rejection.error.status,
+  headers: TransportResponse['headers'] = {},
+): Failure {
+  const again = retriedWhere(status, headers)
+  // 0 is no request for a certain wait, so our own applies.
+  const waitMs = retryHint(headers, Date.now() / 1000) ?? rejection.error.retryAfterMs
+  return {
+    rejection,
+    // The quota of a channel is its own, and stays spent.
+    again: again === 'here' && rejection.error.kind === 'quota' ? 'elsewhere' : again,
+    ...(waitMs && { waitMs }),
+  }
 }
 
 /**
@@ -53,15 +75,7 @@ export function failureOf(
   const whole = deep ? undefined : parseJson(shown)
   const body = whole === undefined && !deep ? eventIn(shown) : whole
   const kept = keptHeaders(headers, channel.returnHeaders)
-  // 0 is no request for a certain wait, so our own applies.
-  const waitMs = retryHint(headers, Date.now() / 1000) || undefined
-  const again = retriedWhere(status, headers)
-  const failure = (rejection: GatewayError): Failure => ({
-    rejection,
-    // The quota of a channel is its own, and stays spent.
-    again: again === 'here' && rejection.error.kind === 'quota' ? 'elsewhere' : again,
-    ...(waitMs !== undefined && { waitMs }),
-  })
+  const failure = (rejection: GatewayError) => failed(rejection, status, headers)
   if (status < 400)
     return failure(
       reject(
@@ -72,6 +86,7 @@ export function failureOf(
     )
   if (/^\s*</.test(shown)) {
     const message = `the upstream responded with ${status} with a web page`
+    const waitMs = retryHint(headers, Date.now() / 1000) || undefined
     const error = {
       status,
       kind: kindOfStatus(status),

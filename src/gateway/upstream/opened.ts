@@ -1,5 +1,5 @@
 import type { Note } from '../../canonical/note.ts'
-import type { TranslationContext } from '../../protocol.ts'
+import type { Outcome, TranslationContext } from '../../protocol.ts'
 import type { Settings } from '../../translate/settings.ts'
 import type { freshIds } from '../ids.ts'
 import type { Deployment } from './catalog.ts'
@@ -32,4 +32,13 @@ export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
   Watched & {
     kind: 'json' | 'stream'
     idleMs: number
+    /** The whole body, where the attempt has read it. */
+    read?: ReadResponse
   }
+
+/** `outcome`: absent where nobody has looked for it. */
+export type ReadResponse = {
+  value: unknown
+  bytes?: Uint8Array<ArrayBuffer>
+  outcome?: Outcome
+}
