@@ -363,6 +363,8 @@ export type MachineState = {
    * candidate has one. 0 or absent: one has none yet.
    */
   finishes?: number
+  /** Of a decoder: the stream reported an error, and ended without the event that follows it. */
+  lacksFailure?: true
   /** Of an encoder: the error that it ended the stream with, although its source ended properly. */
   failure?: CanonicalError
 }
@@ -560,6 +562,17 @@ export type Framing = {
   encode(): (chunk: Uint8Array | string) => Uint8Array
 }
 
+/**
+ * A stream before its failure. `count`: of its frames. `hasBegun`: the response has begun.
+ * `saysError`: the error is the last frame.
+ */
+export type Before = Partial<Record<'hasBegun' | 'saysError', boolean>> & {
+  count?: number | undefined
+  id?: string | undefined
+  model?: string | undefined
+  createdAt?: number
+}
+
 /** How events are written as `text/event-stream`. */
 export type Frames = {
   /** Frames carry an `event:` line equal to the event's `type`. */
@@ -586,10 +599,10 @@ export type Frames = {
   /** Keeps an idle connection open; clients ignore it. */
   ping: string
   /**
-   * Frames that end a stream as failed, in whatever state it is. `count`: the number of frames
-   * before, if known.
+   * Frames that end a stream as failed, in whatever state it is. `before`: what is known of the
+   * stream so far.
    */
-  failure(error: CanonicalError, count?: number): string
+  failure(error: CanonicalError, before?: Before): string
   /** For numbered frames: the number of the frame after the one with this data. */
   countAfter?(data: string): number | undefined
   /** A last frame that carries no content but that clients wait for. */

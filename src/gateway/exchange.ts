@@ -17,6 +17,7 @@ import { renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
 import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
+import { freshIds } from './ids.ts'
 import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
@@ -74,6 +75,10 @@ async function streamed(
   const options: RelayOptions = {
     breaksOff: !asList && protocol.frames.breaksOff,
     protocol,
+    head() {
+      const { now, newId } = freshIds()
+      return { id: newId('resp_'), model, createdAt: now }
+    },
     keepAliveMs: defaults.keepAliveMs,
     async open() {
       const opened = await call.opened

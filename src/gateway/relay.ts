@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../canonical/error.ts'
-import type { Frames, Protocol } from '../protocol.ts'
+import type { Before, Frames, Protocol } from '../protocol.ts'
 import { encoded, joined, textOf } from '../sse/bytes.ts'
 import { endOfFrames, endOfLine } from '../sse/split.ts'
 import { createTextReader } from '../sse/text.ts'
@@ -36,6 +36,8 @@ export type RelayOptions = {
   protocol: Protocol
   /** Calls the upstream; rejects if that fails. */
   open(): Promise<RelaySource>
+  /** Of a response that fails before the upstream has begun it. */
+  head?(): Before
   /** 0: no pings. */
   keepAliveMs: number
   /**
@@ -353,7 +355,9 @@ class RunningRelay implements Relay {
     }
     const { error } = rejection
     const translator = this.#source?.translator
-    const out = translator ? this.#end(translator, error) : protocol.frames.failure(error)
+    const out = translator
+      ? this.#end(translator, error)
+      : protocol.frames.failure(error, this.#options.head?.())
     const left = error.kind === 'cancelled'
     // A timeout or broken connection after the end of the response does not matter.
     this.#complete(translator?.finished && !left ? undefined : rejection)

@@ -88,7 +88,9 @@ function passThrough<C extends Uint8Array | string>(
   const decode = framing?.decode()
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isErrorPassed = () =>
-    watcher.seen.error?.protocol === protocol.name && !watcher.seen.unrecognized
+    watcher.seen.error?.protocol === protocol.name &&
+    !watcher.seen.unrecognized &&
+    !watcher.lacksFailure
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isErrorPassed()
   const escaped = (out: C) => (frames.escapesLines ? form.escape(out) : out)
   /** `[DONE]` was left out: nothing passes after it, in this chunk or a later one. */
@@ -117,8 +119,16 @@ function passThrough<C extends Uint8Array | string>(
     },
     end(why) {
       watcher.end(why)
-      const { clean, lacksEnding, cutFrame, error } = watcher.seen
-      const failure = () => frames.failure(error ?? endedEarly, watcher.frames())
+      const { clean, lacksEnding, cutFrame, error, id, unrecognized } = watcher.seen
+      const { lacksFailure } = watcher
+      const failure = () =>
+        frames.failure(error ?? endedEarly, {
+          count: watcher.frames(),
+          hasBegun: watcher.frames() > 0,
+          saysError: lacksFailure && !unrecognized,
+          id,
+          model,
+        })
       const isWell = clean || isErrorPassed()
       const last = editor ? form.written(editor.end()) : form.join([whole.rest(), form.rest()])
       if (watcher.list && !editor) {

@@ -141,6 +141,11 @@ export class StreamReader {
     return this.seen.written
   }
 
+  /** See `MachineState`. */
+  get lacksFailure(): boolean {
+    return this.frameReader.state.lacksFailure === true
+  }
+
   /** The response ended properly. */
   get finished(): boolean {
     return this.seen.clean

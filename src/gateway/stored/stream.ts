@@ -76,7 +76,9 @@ export class StoredStream implements StreamTranslator<Chunk> {
     const { frames } = this.#protocol
     return joined([
       rest,
-      encoded(`\n\n${frames.failure(this.error, frames.countAfter?.(this.#last))}`),
+      encoded(
+        `\n\n${frames.failure(this.error, { count: frames.countAfter?.(this.#last), hasBegun: this.#last !== '', model: this.#model })}`,
+      ),
     ])
   }
 

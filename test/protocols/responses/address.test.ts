@@ -73,7 +73,7 @@ test('writes frames with their event name, and ends a stream at a failure', () =
   )
   expect(frames.write('[DONE]')).toBe('data: [DONE]\n\n')
   expect(frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toMatch(
-    /^event: error\ndata: \{.*"message":"m".*\}\n\ndata: \[DONE\]\n\n$/,
+    /^event: response.created\ndata: .*\n\nevent: error\ndata: \{.*"message":"m".*\}\n\nevent: response.failed\ndata: \{.*"message":"m".*\}\n\ndata: \[DONE\]\n\n$/,
   )
 })
 

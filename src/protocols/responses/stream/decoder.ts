@@ -105,10 +105,11 @@ function noteUnknown(state: DecoderState, event: JsonObject): void {
     if (!eventKeys.has(key) && event[key] !== null) reportOf(state).once('field.unknown', step(key))
 }
 
-/** Ends a stream that has no last event, or a failed one. */
-function breakOff(state: DecoderState, emit: EmitEvent): void {
+/** Ends a stream that has no last event, or a failed one. `isLast`: this is the last event. */
+function breakOff(state: DecoderState, emit: EmitEvent, isLast = false): void {
   if (state.phase === 'before') emit({ type: 'start' })
   state.phase = 'ended'
+  if (state.error && !isLast) state.lacksFailure = true
   if (state.error) emit({ type: 'error', error: state.error })
   emit({ type: 'end', clean: false })
 }
@@ -244,7 +245,7 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
     emit({ type: 'update', ...head })
     if (usage) emit({ type: 'usage', usage })
     state.error ??= readFailure(body.error ?? {})
-    breakOff(state, emit)
+    breakOff(state, emit, true)
     return
   }
   completeListed(state, body.output ?? [], emit)
@@ -252,7 +253,7 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
   orphan(state, state.carried)
   if (state.error) {
     if (usage) emit({ type: 'usage', usage })
-    breakOff(state, emit)
+    breakOff(state, emit, true)
     return
   }
   const {

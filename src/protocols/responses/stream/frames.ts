@@ -1,8 +1,8 @@
-import type { CanonicalError } from '../../../canonical/error.ts'
 import { isObject, parseObject } from '../../../kit/json/json.ts'
 import type { Frames } from '../../../protocol.ts'
 import { pingComment, writeFrame } from '../../../sse/write.ts'
-import { streamError } from '../errors.ts'
+import { failureOf, streamError } from '../errors.ts'
+import { fallbacks, snapshot } from '../response/envelope.ts'
 
 const wrap = (json: string, wire: unknown) =>
   writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
@@ -16,7 +16,26 @@ export const frames: Frames = {
     const { sequence_number: number } = parseObject(data) ?? {}
     return typeof number === 'number' ? number + 1 : undefined
   },
-  failure: (error: CanonicalError, count = 0) =>
-    frames.write({ type: 'error', sequence_number: count, ...streamError(error) }) +
-    frames.write('[DONE]'),
+  failure(error, { count = 0, hasBegun = false, saysError = false, ...known } = {}) {
+    const { id, ...head } = fallbacks()
+    const envelope = {
+      ...head,
+      id: known.id ?? id,
+      createdAt: known.createdAt ?? 0,
+      model: known.model ?? 'unknown',
+      native: false,
+    }
+    const response = snapshot(envelope, { status: 'in_progress', output: [] })
+    const failed = snapshot(envelope, { status: 'failed', output: [], error: failureOf(error) })
+    const events = [
+      ...(hasBegun || saysError ? [] : [{ type: 'response.created', response }]),
+      ...(saysError ? [] : [{ type: 'error', ...streamError(error) }]),
+      // Some clients read no other event for the reason.
+      { type: 'response.failed', response: failed },
+    ]
+    const written = events.map(({ type, ...event }, i) =>
+      frames.write({ type, sequence_number: count + i, ...event }),
+    )
+    return written.join('') + frames.write('[DONE]')
+  },
 }
