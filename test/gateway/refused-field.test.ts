@@ -56,6 +56,22 @@ describe('finds the field', () => {
     ],
     ["litellm.UnsupportedParamsError: anthropic does not support parameters: ['store']", 'store'],
     [
+      "litellm.UnsupportedParamsError: ollama_chat does not support parameters: ['parallel_tool_calls', 'n'], for model=tiny. To drop these, set `litellm.drop_params=True` or for proxy:\n\n`litellm_settings:\n drop_params: true`\n. \n If you want to use these params dynamically send allowed_openai_params=['parallel_tool_calls', 'n'] in your request.. Received Model Group=tiny\nAvailable Model Group Fallbacks=None LiteLLM Retried: 1 times, LiteLLM Max Retries: 2",
+      'parallel_tool_calls',
+    ],
+    [
+      "litellm.UnsupportedParamsError: tiny doesn't support `reasoning.effort` (its model cost map entry lacks `supports_reasoning`). To drop unsupported params set `litellm.drop_params = True`",
+      'reasoning.effort',
+    ],
+    [
+      "tiny doesn't support `reasoning.effort` (its model cost map entry lacks `supports_reasoning`)",
+      'reasoning.effort',
+    ],
+    [
+      'litellm.UnsupportedParamsError: reasoning_effort=xhigh is not supported for this model.',
+      'reasoning_effort',
+    ],
+    [
       "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
       'toolConfig.toolChoice.any',
     ],
@@ -73,11 +89,17 @@ describe('finds the field', () => {
     expect(fieldIn(message, { presence_penalty: 1 })).toEqual({ field: 'presencePenalty' })
   })
 
-  test('that a server means without naming it', () => {
-    const message = '"tiny" does not support thinking'
-    expect(fieldIn(message, { model: 'tiny', reasoning_effort: 'high' })).toEqual({
-      field: 'reasoning_effort',
-    })
+  test.each([
+    '"tiny" does not support thinking',
+    'think value "medium" is not supported for this model',
+  ])('that a server means without naming it: %s', message => {
+    for (const [field, value] of Object.entries({
+      reasoning_effort: 'medium',
+      reasoning: { effort: 'medium' },
+      think: 'medium',
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+    }))
+      expect(fieldIn(message, { model: 'tiny', [field]: value })).toEqual({ field })
   })
 
   test.each([

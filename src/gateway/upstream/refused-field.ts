@@ -28,7 +28,8 @@ export function refusedField(
   const [outermost = ''] = path
   if (essential.has(outermost) || path.some(key => outputLimits.has(key))) return undefined
   if (isAboutAnother(error, outermost, sent)) return undefined
-  const isShared = !found.once && !accounted.has(outermost) && !isQuoted(found.words, sent)
+  const isShared =
+    !found.once && !accounted.has(outermost) && !isQuoted(found.words, sent, outermost)
   return isShared ? { field } : { field, once: true }
 }
 
@@ -133,12 +134,22 @@ const wordings: readonly Wording[] = [
   // LiteLLM in front of a provider (litellm/utils.py).
   {
     words:
-      /^litellm\.UnsupportedParamsError: [\w./:@-]+ does not support parameters: \['(?<field>\w+)'(?:, '\w+')*\](?:, for model=[\w./:@-]+\. To drop these, set `litellm\.drop_params=True` or for proxy: `litellm_settings: drop_params: true` ?\.?)?(?: If you want to use these params dynamically send allowed_openai_params=\['\w+'(?:, '\w+')*\] in your request\.)?(?:\.? Received Model Group=[\w./:@-]+ Available Model Group Fallbacks=None)?$/,
+      /^litellm\.UnsupportedParamsError: [\w./:@-]+ does not support parameters: \['(?<field>\w+)'(?:, '\w+')*\](?:, for model=[\w./:@-]+\. To drop these, set `litellm\.drop_params=True` or for proxy: `litellm_settings: drop_params: true` ?\.?)?(?: If you want to use these params dynamically send allowed_openai_params=\['\w+'(?:, '\w+')*\] in your request\.)?(?:\.? Received Model Group=[\w./:@-]+ Available Model Group Fallbacks=(?:None|\[[\w./:@', -]*\]))?(?: LiteLLM Retried: \d+ times(?:, LiteLLM Max Retries: \d+)?)?$/,
   },
-  // Ollama, for a model that cannot reason (server/routes.go). Each of its protocols has another
-  // field for this.
+  // The same about reasoning (LiteLLM 1.104 to 1.108): the field over responses, and a value of it.
   {
-    words: /^"[\w./:@-]+" does not support thinking$/,
+    words:
+      /^(?:litellm\.UnsupportedParamsError: )?[\w./:@-]+ doesn't support [`'](?<field>[\w.]+)[`'] \(its model cost map entry lacks [`']\w+[`']\)(?:\. To drop unsupported params,? set `litellm\.drop_params ?= ?True`)?\.?(?: Received Model Group=[\w./:@-]+ Available Model Group Fallbacks=None)?$/,
+  },
+  {
+    words:
+      /^litellm\.UnsupportedParamsError: (?<field>\w+)=\w+ is not supported for this model\.?(?: Received Model Group=[\w./:@-]+ Available Model Group Fallbacks=None)?$/,
+  },
+  // Ollama (server/routes.go), for a model that cannot reason, or not as much (0.17). Each of its
+  // protocols has another field for this.
+  {
+    words:
+      /^(?:"[\w./:@-]+" does not support thinking|think value "\w+" is not supported for this model)$/,
     fields: ['reasoning_effort', 'reasoning', 'think', 'thinking'],
   },
 ]
@@ -197,10 +208,13 @@ const shortestQuote = 5
 
 /**
  * Has the client sent these words, or a part of them? The name of the model does not count, because
- * fields are remembered by model.
+ * fields are remembered by model, nor does the refused field itself.
  */
-function isQuoted(words: string, { model: _, ...sent }: JsonObject): boolean {
-  const left: unknown[] = [sent]
+function isQuoted(words: string, { model: _, ...sent }: JsonObject, refused: string): boolean {
+  const left: unknown[] = Object.keys(sent).flatMap(key => {
+    if (loosely(key) === refused) return []
+    return key.includes(words) ? [key] : [sent[key]]
+  })
   while (left.length > 0) {
     const value = left.pop()
     if (typeof value === 'string') {
