@@ -242,6 +242,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         expect(text.startsWith(sent)).toBe(true)
         expect(dataOf(text.slice(sent.length))).toMatchObject([
           { type: 'error', sequence_number: half('responses').length },
+          { type: 'response.failed', response: { id: 'resp_1', status: 'failed' } },
           '[DONE]',
         ])
         expect(failureIn(text, 'responses')?.message).toBe('upstream stream ended early')

@@ -146,7 +146,10 @@ async function forward(
       return {
         status,
         headers: { ...streamHeaders, ...kept },
-        body: await streamed({ body: response.body, idleMs, model, stop }, around),
+        body: await streamed(
+          { body: response.body, idleMs, model, stop, id: requested.id },
+          around,
+        ),
       }
     }
     const bytes = await readWhole({ response, watched })
@@ -171,6 +174,7 @@ async function forward(
 type Opened = {
   body: AsyncIterable<Uint8Array | string>
   idleMs: number
+  id: string
   model: string | undefined
   stop: (reason: GatewayError) => void
 }
@@ -188,10 +192,10 @@ type Around = {
  * client names.
  */
 function streamed(
-  { body, idleMs, model, stop }: Opened,
+  { body, idleMs, model, stop, id }: Opened,
   { protocol, signal, trace, defaults, onEnd }: Around,
 ): Promise<AsyncIterable<Uint8Array | string>> {
-  const translator = new StoredStream(protocol, { model, maxEventLength: defaults.eventLimit })
+  const translator = new StoredStream(protocol, { id, model, maxEventLength: defaults.eventLimit })
   const open = async () => ({ translator, body: body[Symbol.asyncIterator](), raw: true, idleMs })
   return relayed(
     {

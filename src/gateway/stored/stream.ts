@@ -38,6 +38,7 @@ export class StoredStream implements StreamTranslator<Chunk> {
   readonly #whole: WholeFrames<Uint8Array>
   readonly #parser: FrameParser
   readonly #bytesOf = createChunkEncoder()
+  readonly #id: string
   readonly #model: string | undefined
   /** The data of the last frame; undefined: none since the last check. */
   #data: string | undefined
@@ -47,11 +48,16 @@ export class StoredStream implements StreamTranslator<Chunk> {
 
   constructor(
     protocol: Protocol,
-    { model, maxEventLength }: { model: string | undefined; maxEventLength: number },
+    {
+      id,
+      model,
+      maxEventLength,
+    }: { id: string; model: string | undefined; maxEventLength: number },
   ) {
     this.#protocol = protocol
     this.#parser = createFrameParser(frame => this.#take(frame), { maxLength: maxEventLength })
     this.#whole = new WholeFrames<Uint8Array>(this.#parser, joined, { maxEventLength })
+    this.#id = id
     this.#model = model
   }
 
@@ -74,12 +80,13 @@ export class StoredStream implements StreamTranslator<Chunk> {
     if (this.finished) return rest
     this.error = why ?? endedEarly
     const { frames } = this.#protocol
-    return joined([
-      rest,
-      encoded(
-        `\n\n${frames.failure(this.error, { count: frames.countAfter?.(this.#last), hasBegun: this.#last !== '', model: this.#model })}`,
-      ),
-    ])
+    const failure = frames.failure(this.error, {
+      count: frames.countAfter?.(this.#last),
+      hasBegun: this.#last !== '',
+      id: this.#id,
+      model: this.#model,
+    })
+    return joined([rest, encoded(`\n\n${failure}`)])
   }
 
   ping(): string {
