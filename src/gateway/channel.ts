@@ -85,13 +85,14 @@ function endpointsOf(
   const [best, ...others] = vendor?.endpoints ?? []
   const own = [best, ...others].flatMap(endpoint => (endpoint ? [endpoint.protocol] : []))
   // Under a base URL of the user are the protocols that the vendor has under it, or under one base
-  // URL.
+  // URL, whose version belongs to the path.
   const there = vendor && baseUrl !== undefined ? endpointsAt(vendor, baseUrl) : []
   const shared =
     there.length > 0
       ? there
       : [best, ...others].filter(
-          endpoint => endpoint !== undefined && endpoint.baseUrl === best?.baseUrl,
+          endpoint =>
+            endpoint && best && withoutVersion(endpoint.baseUrl) === withoutVersion(best.baseUrl),
         )
   const endpoints: Endpoints = {}
   const usual = baseUrl === undefined ? own : shared.flatMap(endpoint => endpoint?.protocol ?? [])
@@ -123,6 +124,8 @@ function endpointsOf(
   }
   return endpoints
 }
+
+const withoutVersion = (baseUrl: string) => baseUrl.replace(/\/v\d+\/?$/, '')
 
 /** The base URL with the parts that the channel has. */
 function filled(baseUrl: string, parts: Parts): string {

@@ -1,6 +1,7 @@
 import type { Operation } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import { isOriginAllowed } from './admission/cors.ts'
+import { asksFor } from './asked.ts'
 import { type ReadBody, readJson } from './body/body.ts'
 import { checkedName, namedIn } from './body/model-name.ts'
 import { changedRequest } from './body-hooks.ts'
@@ -206,6 +207,7 @@ async function readContext(
     fallbacks: operation === 'generate',
     conversation: () => conversationKey(request.headers, body, protocol),
     toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
+    asks: what => asksFor(body.value, protocol, what),
   })
   if (!candidates) throw unknownModel(named)
   trace.stream =

@@ -61,5 +61,23 @@ export const llamaCpp = {
       options: { chatCompletions: { brokenArguments: 'wrap' } },
       sources: ['https://github.com/ggml-org/llama.cpp'],
     },
+    {
+      fact: 'Over messages, the format of the output is ignored.',
+      protocols: ['messages'],
+      speak: { protocol: 'chat-completions', when: 'format' },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+    {
+      fact: 'Over messages, `tool_choice: none` is ignored, and the blocks of two calls overlap.',
+      protocols: ['messages'],
+      speak: { protocol: 'chat-completions', when: 'tools' },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+    {
+      fact: '`tool_choice` is a word: a tool by its name counts as `auto`.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { toolChoice: 'words' } },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
   ],
 } as const satisfies Vendor

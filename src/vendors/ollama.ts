@@ -52,6 +52,24 @@ export const ollama = {
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
+      fact: 'Over messages, the format of the output is ignored.',
+      protocols: ['messages'],
+      speak: { protocol: 'chat-completions', when: 'format' },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+    {
+      fact: 'Over messages, the choice of a tool is ignored.',
+      protocols: ['messages'],
+      speak: { protocol: 'chat-completions', when: 'tool-choice' },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+    {
+      fact: 'There is no `tool_choice` (openai/openai.go).',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { toolChoice: 'omit' } },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+    {
       fact: 'Images are read as data, not fetched.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { imageUrls: 'text' } },

@@ -1,6 +1,6 @@
 import { mergeOptions } from '../kit/fields/option-groups.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
-import type { Endpoint, Fact, Vendor } from './vendor.ts'
+import type { Asked, Endpoint, Fact, Vendor } from './vendor.ts'
 
 /** What a vendor's facts mean for one request. */
 export type VendorSettings = {
@@ -43,13 +43,15 @@ export function factsFor(
 }
 
 /**
- * What decides about the protocol of a request. `toolTypes`: of its tools. `served`: the protocols
- * that can be used; absent: all of the vendor.
+ * What decides about the protocol of a request. `toolTypes`: of its tools. `asks`: whether it asks
+ * for something else; called only where a fact depends on it. `served`: the protocols that can be
+ * used; absent: all of the vendor.
  */
 export type RequestTraits = {
   model: string | undefined
   hasTools: boolean
   toolTypes?: () => readonly string[]
+  asks?: (what: Exclude<Asked, 'tools'>) => boolean
   served?: readonly ProtocolName[]
 }
 
@@ -60,14 +62,15 @@ export type RequestTraits = {
 export function protocolFor(
   vendor: Vendor,
   caller: ProtocolName,
-  { model, hasTools, toolTypes = () => [], served }: RequestTraits,
+  { model, hasTools, toolTypes = () => [], asks = () => false, served }: RequestTraits,
 ): ProtocolName {
   const open = vendor.endpoints.filter(({ protocol }) => served?.includes(protocol) ?? true)
   const [best = vendor.endpoints[0]] = open
   const own = open.find(({ protocol }) => protocol === caller)
   const wanted = own && own.support !== 'partial' ? own : best
+  const wants = (what: Asked) => (what === 'tools' ? hasTools : asks(what))
   const rule = factsFor(vendor, wanted.protocol, model).findLast(
-    ({ speak }) => speak && (speak.when === 'always' || hasTools),
+    ({ speak }) => speak && (speak.when === 'always' || wants(speak.when)),
   )
   const chosen = open.find(({ protocol }) => protocol === rule?.speak?.protocol) ?? wanted
   const takes = ({ tools }: Endpoint) =>

@@ -89,6 +89,12 @@ export type Endpoint = {
   sources: readonly string[]
 }
 
+/**
+ * What a request may ask for: tools, the choice of a tool other than `auto`, a format of the output
+ * other than text, a number of tokens for reasoning.
+ */
+export type Asked = 'tools' | 'tool-choice' | 'format' | 'thinking-budget'
+
 /** One fact about a vendor, what follows from it, and where it was published. */
 export type Fact = {
   /** One sentence, in plain words. */
@@ -110,9 +116,9 @@ export type Fact = {
    */
   refuses?: readonly string[]
   /**
-   * Requests of these models are sent with this protocol, where it is available. `tools`: only
-   * those with tools.
+   * Requests of these models are sent with this protocol, where it is available. `when`: only those
+   * that ask for this, because it is refused or ignored over the protocols of the fact.
    */
-  speak?: { protocol: ProtocolName; when: 'always' | 'tools' }
+  speak?: { protocol: ProtocolName; when: 'always' | Asked }
   sources: readonly string[]
 }

@@ -66,5 +66,11 @@ export const vllm = {
       options: { chatCompletions: { brokenArguments: 'wrap' } },
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
     },
+    {
+      fact: 'Over messages, a budget of thinking tokens needs a reasoning parser on the server.',
+      protocols: ['messages'],
+      speak: { protocol: 'chat-completions', when: 'thinking-budget' },
+      sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+    },
   ],
 } as const satisfies Vendor

@@ -29,7 +29,7 @@ export type Deployment = {
  * its fallback models. `conversation`: a key for the conversation, whose requests all go to the
  * same one of equal channels; called only where there are several.
  */
-type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes'> & {
+type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes' | 'asks'> & {
   fallbacks?: boolean
   conversation?: () => string | undefined
 }

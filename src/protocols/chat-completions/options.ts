@@ -128,10 +128,10 @@ export type ChatCompletionsOptions = {
   historyReasoning?: 'field' | 'parts' | 'tags'
   /**
    * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one.
-   * `any`: it can force a call, but not a tool by name; then only that tool is offered. `omit`: the
-   * field is not written.
+   * `any`: it can force a call, but not a tool by name; then only that tool is offered. `words`:
+   * the same, for servers that know `required` instead of `any`. `omit`: the field is not written.
    */
-  toolChoice?: 'all' | 'auto' | 'any' | 'omit'
+  toolChoice?: 'all' | 'auto' | 'any' | 'words' | 'omit'
   /**
    * `forbid`: the server makes one call at a time and refuses requests that allow several. Default
    * `allow`.
@@ -188,7 +188,7 @@ export const options = {
   efforts: 'text',
   thinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
   historyReasoning: ['field', 'parts', 'tags'],
-  toolChoice: ['all', 'auto', 'any', 'omit'],
+  toolChoice: ['all', 'auto', 'any', 'words', 'omit'],
   parallelCalls: ['allow', 'forbid'],
   toolStream: 'flag',
   textContent: ['parts', 'string'],

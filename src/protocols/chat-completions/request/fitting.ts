@@ -50,19 +50,28 @@ const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
     return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
   if (choice === 'none') {
     // The model is not to call anything: without tools it cannot.
-    if (taken === 'any') return body
+    if (taken === 'any' || taken === 'words') return body
     for (const field of ['tools', 'tool_choice'])
       if (body[field]) report.add('tool-choice.tools-left-out', `/${field}`)
     return without(body, ['tool_choice', 'tools', 'parallel_tool_calls'])
   }
-  if (taken === 'any')
-    return choice === 'required' || choice === 'any' ? body : onlyChosen(body, choice, report)
+  if (taken === 'any' || taken === 'words') {
+    const forcing = taken === 'any' ? 'any' : 'required'
+    return choice === 'required' || choice === 'any'
+      ? body
+      : onlyChosen(body, choice, forcing, report)
+  }
   report.add('tool-choice.not-forced', '/tool_choice')
   return taken === 'auto' ? { ...body, tool_choice: 'auto' } : without(body, ['tool_choice'])
 }
 
 /** A server that can force any tool, but none by name, gets only the one that is forced. */
-function onlyChosen(body: JsonObject, choice: unknown, report: ChatCompletionsReport): JsonObject {
+function onlyChosen(
+  body: JsonObject,
+  choice: unknown,
+  forcing: string,
+  report: ChatCompletionsReport,
+): JsonObject {
   const named =
     isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
   const tools = Array.isArray(body['tools'])
@@ -75,7 +84,7 @@ function onlyChosen(body: JsonObject, choice: unknown, report: ChatCompletionsRe
     return without(body, ['tool_choice'])
   }
   report.add('tool-choice.only-chosen', '/tool_choice')
-  return { ...body, tools, tool_choice: 'any' }
+  return { ...body, tools, tool_choice: forcing }
 }
 
 const serialCalls: Edit = (body, { parallelCalls: taken }, report) => {
