@@ -58,16 +58,6 @@ export const alibaba = {
       sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
     },
     {
-      fact: 'These models have levels of reasoning.',
-      protocols: ['chat-completions'],
-      models: ['qwen3.8-max*'],
-      options: { chatCompletions: { efforts: 'low medium high xhigh' } },
-      sources: [
-        'https://www.alibabacloud.com/help/en/model-studio/deep-thinking',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
       fact: 'Most models have JSON, but no JSON Schema.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { formats: 'json_object' } },
@@ -76,7 +66,7 @@ export const alibaba = {
     {
       fact: 'These models have JSON Schema.',
       protocols: ['chat-completions'],
-      models: ['qwen3.8-max*', 'qwen3.7*'],
+      models: ['qwen3.8+-max*', 'qwen3.7+*'],
       options: { chatCompletions: { formats: 'json_object json_schema' } },
       sources: ['https://docs.instructorphp.com/cookbook/examples/B04_LLMApiSupport/llm_qwen'],
     },

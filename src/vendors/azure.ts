@@ -53,6 +53,6 @@ export const azure = {
       sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
     },
     ...openaiModels,
-    ...claudeModels(),
+    ...claudeModels,
   ],
 } as const satisfies Vendor

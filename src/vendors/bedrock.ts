@@ -3,11 +3,11 @@ import type { Vendor } from './vendor.ts'
 
 /** Newer than the schema by which the service checks requests. */
 const newerModels = [
-  '*claude-opus-4-7*',
-  '*claude-opus-4-8*',
-  '*claude-opus-5*',
-  '*claude-sonnet-5*',
+  '*claude-opus-4.7+*',
+  '*claude-sonnet-5+*',
+  '*claude-haiku-5+*',
   '*claude-fable-*',
+  '*claude-mythos-*',
 ]
 const unstructured =
   'Newer models of Claude take neither strict tools nor a schema for the response.'
@@ -60,7 +60,7 @@ export const bedrock = {
     },
   ],
   facts: [
-    ...claudeModels('*'),
+    ...claudeModels,
     {
       fact: 'Streaming tool arguments in parts is not supported.',
       protocols: ['messages'],

@@ -63,14 +63,5 @@ export const cerebras = {
         'https://github.com/vercel/ai/tree/ed857f50f',
       ],
     },
-    {
-      fact: 'gpt-oss always reasons, in three levels.',
-      models: ['*gpt-oss*'],
-      options: { chatCompletions: { efforts: 'low medium high' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
-    },
   ],
 } as const satisfies Vendor

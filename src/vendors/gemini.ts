@@ -1,29 +1,4 @@
-import type { Fact, Vendor } from './vendor.ts'
-
-/** What differs between the models of Gemini, wherever they are served. */
-export const geminiModels: readonly Fact[] = [
-  {
-    fact: 'Models up to 2.5 have a budget of thinking, and no levels.',
-    protocols: ['generate-content'],
-    models: ['gemini-2*'],
-    options: { generateContent: { thinking: 'budget' } },
-    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-  },
-  {
-    fact: 'This model always thinks, with a budget of 128 at least.',
-    protocols: ['generate-content'],
-    models: ['gemini-2.5-pro*'],
-    options: { generateContent: { leastBudget: 128 } },
-    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-  },
-  {
-    fact: 'These models have no level `minimal`.',
-    protocols: ['generate-content'],
-    models: ['gemini-3-pro*', 'gemini-3.1-pro*', 'gemini-3.7-flash*'],
-    options: { generateContent: { efforts: 'low medium high' } },
-    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-  },
-]
+import type { Vendor } from './vendor.ts'
 
 export const gemini = {
   name: 'gemini',
@@ -61,6 +36,5 @@ export const gemini = {
       ],
       sources: ['https://ai.google.dev/gemini-api/docs/openai'],
     },
-    ...geminiModels,
   ],
 } as const satisfies Vendor

@@ -47,16 +47,6 @@ export const groq = {
       ],
     },
     {
-      fact: 'gpt-oss always reasons, in three levels.',
-      protocols: ['chat-completions'],
-      models: ['gpt-oss*'],
-      options: { chatCompletions: { efforts: 'low medium high' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
-    },
-    {
       fact: 'Qwen 3 reasons or does not.',
       protocols: ['chat-completions'],
       models: ['qwen3*'],

@@ -77,12 +77,6 @@ export const mistral = {
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
-      fact: 'These models reason or do not.',
-      models: ['mistral-small-latest', 'mistral-medium-3', 'mistral-medium-3.5'],
-      options: { chatCompletions: { efforts: 'none high' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
-    },
-    {
       fact: 'A forced call is `any`; no tool can be forced by its name.',
       options: { chatCompletions: { toolChoice: 'any' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],

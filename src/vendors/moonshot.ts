@@ -81,26 +81,6 @@ export const moonshot = {
       ],
     },
     {
-      fact: 'K3 always reasons, in the levels low, high and max.',
-      protocols: ['chat-completions'],
-      models: ['kimi-k3*'],
-      options: { chatCompletions: { thinking: 'always', efforts: 'low high max' } },
-      sources: [
-        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
-        'https://java.agentscope.io/v2/en/integration/model/kimi',
-      ],
-    },
-    {
-      fact: 'K2.7 always reasons, and its tools cannot be forced.',
-      protocols: ['chat-completions'],
-      models: ['kimi-k2.7*', 'kimi-for-coding*'],
-      options: { chatCompletions: { thinking: 'always', toolChoice: 'auto' } },
-      sources: [
-        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
       fact: 'Schemas of tools must be plain, and `strict` is left out.',
       protocols: ['chat-completions'],
       options: { tools: { schemas: 'plain' } },

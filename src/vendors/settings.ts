@@ -1,8 +1,10 @@
 import { mergeOptions } from '../kit/fields/option-groups.ts'
+import { isNamed } from '../models/names.ts'
+import { modelSettings } from '../models/settings.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 import type { Asked, Endpoint, Fact, Vendor } from './vendor.ts'
 
-/** What a vendor's facts mean for one request. */
+/** What the facts about a vendor and a model mean for one request. */
 export type VendorSettings = {
   /** Defaults for the mapping options of requests. */
   options: WrittenOptions
@@ -13,19 +15,26 @@ export type VendorSettings = {
 }
 
 /**
- * What applies to requests of this protocol and model. `model` absent: only what applies to every
- * model.
+ * What applies to requests of this protocol and model. `vendor` absent: what is known of the model
+ * alone. `model` absent: only what applies to every model.
  */
 export function vendorSettings(
-  vendor: Vendor,
+  vendor: Vendor | undefined,
   protocol: ProtocolName,
   model: string | undefined,
 ): VendorSettings {
-  const facts = factsFor(vendor, protocol, model)
+  const ofModel = modelSettings(protocol, model)
+  const facts = vendor ? factsFor(vendor, protocol, model) : []
+  // Makers serve their models as these are; other servers have ways of their own.
+  const before = ofModel.maker === vendor?.name ? facts.filter(({ models }) => !models) : []
+  const after = before.length > 0 ? facts.filter(({ models }) => models) : facts
+  const optionsOf = (list: readonly Fact[]) => list.map(({ options }) => options)
   return {
-    options: mergeOptions(...facts.map(({ options }) => options)),
+    options: mergeOptions(...optionsOf(before), ofModel.options, ...optionsOf(after)),
     responseOptions: mergeOptions(...facts.map(({ responseOptions }) => responseOptions)),
-    unsupported: [...new Set(facts.flatMap(({ refuses = [] }) => refuses))],
+    unsupported: [
+      ...new Set([...ofModel.unsupported, ...facts.flatMap(({ refuses = [] }) => refuses)]),
+    ],
   }
 }
 
@@ -38,7 +47,7 @@ export function factsFor(
   return facts.filter(
     ({ protocols, models }) =>
       (protocols?.includes(protocol) ?? true) &&
-      (models?.some(pattern => isModel(pattern, model)) ?? true),
+      (models?.some(pattern => model !== undefined && isNamed(model, pattern)) ?? true),
   )
 }
 
@@ -80,23 +89,6 @@ export function protocolFor(
 
 export function endpointOf({ endpoints }: Vendor, protocol: ProtocolName): Endpoint | undefined {
   return endpoints.find(endpoint => endpoint.protocol === protocol)
-}
-
-/** `vendor/` and the like in front of a model name say who serves it, not which one it is. */
-function isModel(pattern: string, model: string | undefined): boolean {
-  if (model === undefined) return false
-  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
-  const [first = '', ...rest] = pattern.toLowerCase().split('*')
-  if (rest.length === 0) return name === first
-  if (!name.startsWith(first)) return false
-  const last = rest.pop() ?? ''
-  let at = first.length
-  for (const next of rest) {
-    const found = name.indexOf(next, at)
-    if (found < 0) return false
-    at = found + next.length
-  }
-  return name.length - last.length >= at && name.endsWith(last)
 }
 
 /**

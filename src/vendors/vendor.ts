@@ -102,8 +102,8 @@ export type Fact = {
   /** The protocols it is about. Absent: all that the vendor serves. */
   protocols?: readonly ProtocolName[]
   /**
-   * The models it is about; `*` matches any text. Compared without a prefix such as `vendor/`, in
-   * any case. Absent: all.
+   * The models it is about: patterns of names as in `src/models/`. What a model is like wherever it
+   * is served stands there, too. Absent: all.
    */
   models?: readonly string[]
   /** Defaults for the mapping options of requests. Options of the user take precedence. */

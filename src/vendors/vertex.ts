@@ -1,5 +1,4 @@
 import { claudeModels } from './anthropic.ts'
-import { geminiModels } from './gemini.ts'
 import type { Vendor } from './vendor.ts'
 
 /**
@@ -56,8 +55,7 @@ export const vertex = {
       options: { generateContent: { toolInvocations: 'omit' } },
       sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
     },
-    ...geminiModels,
-    ...claudeModels(),
+    ...claudeModels,
     {
       fact: 'Claude is served with the messages protocol alone.',
       protocols: ['generate-content', 'chat-completions', 'responses'],

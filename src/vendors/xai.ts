@@ -43,16 +43,6 @@ export const xai = {
   ],
   facts: [
     {
-      fact: 'Reasoning models refuse stop sequences and penalties.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['grok-4*', 'grok-5*', 'grok-code*'],
-      refuses: ['stop', 'presence_penalty', 'frequency_penalty'],
-      sources: [
-        'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-      ],
-    },
-    {
       fact: 'Fields of OpenAI alone are refused.',
       protocols: ['responses'],
       refuses: [
@@ -71,62 +61,6 @@ export const xai = {
         chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always' },
       },
       sources: ['https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
-    },
-    {
-      fact: 'grok-4.6 has the levels low to xhigh.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['grok-4.6*'],
-      options: {
-        chatCompletions: { efforts: 'low medium high xhigh' },
-        responses: { efforts: 'low medium high xhigh' },
-      },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
-      fact: 'grok-4.5 has the levels low to high.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['grok-4.5*'],
-      options: {
-        chatCompletions: { efforts: 'low medium high' },
-        responses: { efforts: 'low medium high' },
-      },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
-      fact: 'grok-4.3 can stop reasoning.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['grok-4.3*'],
-      options: {
-        chatCompletions: { efforts: 'none low medium high' },
-        responses: { efforts: 'none low medium high' },
-      },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
-      fact: 'grok-3-mini has two levels.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['grok-3-mini*'],
-      options: { chatCompletions: { efforts: 'low high' }, responses: { efforts: 'low high' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
-      fact: 'These models refuse every level.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['grok-4.20*'],
-      options: { chatCompletions: { efforts: '' }, responses: { efforts: '' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
     },
     {
       fact: 'Schemas of tools must be plain objects.',

@@ -71,26 +71,6 @@ export const zai = {
       ],
     },
     {
-      fact: 'GLM-5.2 has four levels.',
-      protocols: ['chat-completions'],
-      models: ['glm-5.2*'],
-      options: { chatCompletions: { efforts: 'low medium high max' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
-      fact: 'GLM-5.3 always reasons, in three levels.',
-      protocols: ['chat-completions'],
-      models: ['glm-5.3*'],
-      options: { chatCompletions: { thinking: 'always', efforts: 'low high max' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
-    },
-    {
       fact: 'Tools cannot be forced, and stream their arguments in parts only on request.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'auto', toolStream: true } },

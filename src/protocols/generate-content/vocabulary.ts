@@ -169,11 +169,3 @@ export function kindOfMime(mime: string | undefined): MediaPart['kind'] {
   if (family === 'image' || family === 'audio' || family === 'video') return family
   return mime === undefined ? 'file' : 'document'
 }
-
-/**
- * Models up to 2.5, by their name: they know no levels of thinking and no media inside of tool
- * results, and sign nothing.
- */
-export function isBeforeGemini3(model: string | undefined): boolean {
-  return model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
-}

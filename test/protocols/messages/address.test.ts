@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { alwaysThinks, onlyManualThinking, takesMidSystem } from '../../../src/models/claude.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
-import {
-  alwaysThinks,
-  onlyManualThinking,
-  takesMidSystem,
-} from '../../../src/protocols/messages/models.ts'
 import { translateRequest } from '../../support/untyped.ts'
 
 const { address, detect, withModel, wantsStream } = messages
@@ -177,7 +173,7 @@ test.each<[string, boolean, boolean, boolean]>([
   ['claude-opus-4-8', true, false, false],
   ['claude-haiku-4-5', false, true, false],
   ['claude-sonnet-5', true, false, false],
-  ['claude-opus-5-5-20261001', true, false, false],
+  ['claude-opus-5-5-20261001', true, false, true],
   ['claude-fable-5', true, false, true],
   ['claude-newest', true, false, false],
   ['m-1', false, false, false],

@@ -24,7 +24,8 @@ import {
   type SegmentLength,
   textIn,
 } from '../../../kit/signatures/segments.ts'
-import { familyOf, isOtherModel } from '../models.ts'
+import { isOtherFamily } from '../../../models/claude.ts'
+import { familyOf } from '../models.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
 import {
   type ConverseBlock,
@@ -194,7 +195,7 @@ function encodeOwn(
 ): ConverseWrittenBlock {
   const { segments, redacted, id, at, ext } = part
   report.onceEach('message.envelope', at, { itemId: id })
-  if (isOtherModel(signature.model, model)) report.add('reasoning.other-model', at)
+  if (isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
   if (segments.length > 1) report.add('reasoning.joined', at)
   const text = textIn(part)
   return redacted && !text

@@ -18,9 +18,9 @@ import {
   offField,
 } from '../../../kit/fields/thinking.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
+import { alwaysThinks, onlyManualThinking } from '../../../models/claude.ts'
 import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import { alwaysThinks, claudeVersion, isClaudeFrom } from '../models.ts'
 import type { ConverseReport } from '../notes.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
 
@@ -112,7 +112,7 @@ function encodeThinking(
   { report, model, opens, family }: RequestWriting,
 ): EncodedReasoning {
   const { effort, budgetTokens, mode } = spec
-  const isManual = claudeVersion(model) !== undefined && !isClaudeFrom(model, 4, 6)
+  const isManual = onlyManualThinking(model)
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
   if (effort === 'none' || budgetTokens === 0 || mode === 'disabled')

@@ -15,9 +15,9 @@ import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import { closeObjects } from '../../../kit/tools/schema-subset.ts'
+import { refusesSchemas, takesNoSampling, takesOneSampling } from '../../../models/claude.ts'
 import type { EncodingContext } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import { isClaudeFrom, refusesSchemas } from '../models.ts'
 import { protocolName, withInner } from '../own.ts'
 import type {
   ConverseBody,
@@ -155,7 +155,7 @@ export function encodeSampling(
       if (given[key as 'topK'] !== undefined && !isNeutral(`sampling.${key}`, given[key as 'topK']))
         report.add(code, undefined, `sampling.${key}`)
   }
-  if (thinks || (family === 'claude' && isClaudeFrom(model, 4, 7))) {
+  if (thinks || (family === 'claude' && takesNoSampling(model))) {
     lose(
       thinks ? 'sampling.with-thinking' : 'sampling.model',
       omitUndefined({ temperature, topP, topK }),
@@ -166,7 +166,7 @@ export function encodeSampling(
     temperature !== undefined &&
     topP !== undefined &&
     family === 'claude' &&
-    isClaudeFrom(model, 4, 1)
+    takesOneSampling(model)
   const losesTop = both && !isNeutral('sampling.temperature', temperature)
   if (losesTop) lose('sampling.model', { topP })
   const isHot = temperature !== undefined && temperature > 1

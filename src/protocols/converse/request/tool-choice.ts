@@ -3,8 +3,8 @@ import type { ToolChoice } from '../../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { takesSerialCalls } from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import { claudeVersion, isClaudeFrom } from '../models.ts'
 import { protocolName } from '../own.ts'
 import type { ConverseToolChoice, ConverseWrittenToolChoice } from '../schema.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
@@ -75,9 +75,7 @@ export function encodeToolChoice(
   }
   const toolChoice = choice && encodeMode(choice, writing)
   if (parallel !== false) return toolChoice ? { toolChoice } : {}
-  const isSupported =
-    native ||
-    (family === 'claude' && (claudeVersion(model) === undefined || isClaudeFrom(model, 3, 7)))
+  const isSupported = native || (family === 'claude' && takesSerialCalls(model))
   if (!isSupported) {
     report.add('field.unsupported', undefined, 'parallelToolCalls')
     return toolChoice ? { toolChoice } : {}

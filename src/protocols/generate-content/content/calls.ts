@@ -15,6 +15,7 @@ import { accepts } from '../../../kit/schema/guard.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
+import { takesMediaInResults } from '../../../models/gemini.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import {
   GenerateContentPart,
@@ -22,7 +23,6 @@ import {
   type GenerateContentWrittenPart,
   isPartOf,
 } from '../schema.ts'
-import { isBeforeGemini3 } from '../vocabulary.ts'
 import { decodeMedia } from './media.ts'
 import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
 import { asBeside, asInside, splitBeside } from './wrapper.ts'
@@ -279,7 +279,7 @@ export function encodeResult(
   functionResponse.response = encodeResponse(part, written)
   const id = writing.writtenCallId(callId, part)
   if (id) functionResponse.id = id
-  const isMoved = parts.length > 0 && !native && isBeforeGemini3(writing.model)
+  const isMoved = parts.length > 0 && !native && !takesMediaInResults(writing.model)
   if (isMoved) report.add('tool-result.media-moved', at, 'content')
   else if (parts.length > 0) functionResponse.parts = parts
   return [{ ...beside, functionResponse, ...sign(part, writing) }, ...(isMoved ? parts : [])]

@@ -4,6 +4,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
+import { signsCalls } from '../../../models/gemini.ts'
 import { joinContinued, repeatedBy } from '../content/calls.ts'
 import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
@@ -14,7 +15,6 @@ import type {
   GenerateContentWrittenContent,
   GenerateContentWrittenPart,
 } from '../schema.ts'
-import { isBeforeGemini3 } from '../vocabulary.ts'
 import { groupTurns, type Turn } from './turns.ts'
 
 // ---- wire → canonical
@@ -221,7 +221,7 @@ function unsignedCalls(
   messages: readonly { parts: readonly Part[] }[],
   { model, opens }: RequestWriting,
 ): ReadonlySet<Part> | undefined {
-  if (isBeforeGemini3(model)) return undefined
+  if (!signsCalls(model)) return undefined
   const found = new Set<Part>()
   for (const { parts } of messages) {
     const first = parts.find(part => part.type === 'tool-call')

@@ -1,9 +1,10 @@
 import { type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
 import { type Amount, noteOff } from '../../../kit/fields/effort.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { takesLevels } from '../../../models/gemini.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GenerateContentReport } from '../notes.ts'
-import { isBeforeGemini3, thinkingLevel } from '../vocabulary.ts'
+import { thinkingLevel } from '../vocabulary.ts'
 
 /** How much to think, as a level or as a token budget: servers refuse both together. */
 
@@ -30,7 +31,7 @@ export function reasoningHere(
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
-  const takesLevel = thinking === 'auto' ? !isBeforeGemini3(model) : thinking === 'level'
+  const takesLevel = thinking === 'auto' ? takesLevels(model) : thinking === 'level'
   const levels = takesLevel ? (levelsOf?.(model) ?? allLevels) : undefined
   return {
     ...amountHere({ effort, budgetTokens, mode }, levels, report),

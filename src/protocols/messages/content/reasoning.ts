@@ -14,7 +14,7 @@ import {
   type SegmentLength,
   textIn,
 } from '../../../kit/signatures/segments.ts'
-import { isOtherFamily } from '../models.ts'
+import { isOtherFamily } from '../../../models/claude.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import type {

@@ -1,8 +1,8 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
+import { takesMidSystem } from '../../../models/claude.ts'
 import type { Demands, InstructionDemands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import { takesMidSystem } from '../models.ts'
 import type { Options } from '../options.ts'
 
 const longest = 128

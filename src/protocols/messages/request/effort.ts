@@ -16,8 +16,8 @@ import {
   noteHidden,
   offField,
 } from '../../../kit/fields/thinking.ts'
+import { alwaysThinks, onlyManualThinking, thinksAdaptively } from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import { alwaysThinks, onlyManualThinking, thinksAdaptively } from '../models.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import { protocolName } from '../own.ts'

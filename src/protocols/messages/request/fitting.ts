@@ -2,7 +2,7 @@ import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
-import { alwaysThinks, takesMidSystem } from '../models.ts'
+import { alwaysThinks, takesMidSystem } from '../../../models/claude.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 

@@ -1,0 +1,24 @@
+import type { Maker } from './model.ts'
+
+const guide = {
+  date: '2026-11-23',
+  url: 'https://www.alibabacloud.com/help/en/model-studio/deep-thinking',
+}
+const registry = {
+  date: '2026-08-22',
+  url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+}
+
+export const alibaba = {
+  name: 'alibaba',
+  title: 'Alibaba',
+  protocols: ['chat-completions'],
+  models: [
+    {
+      names: ['qwen3.8+-max*', 'qwen-3.8+-max*'],
+      thinking: ['off', 'effort'],
+      efforts: 'low medium high xhigh',
+      sources: [guide, registry],
+    },
+  ],
+} as const satisfies Maker

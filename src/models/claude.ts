@@ -1,0 +1,71 @@
+import { anthropic } from './anthropic.ts'
+import type { Model } from './model.ts'
+import { isAlwaysThinking, modelOf } from './names.ts'
+
+/** What a server of Claude takes, judged by the name of the model. */
+
+const claude = (model: string | undefined): Model => modelOf(model, anthropic) ?? unknown
+
+const unknown: Model = { names: [], sources: [] }
+
+const formsOf = (model: string | undefined) => claude(model).thinking ?? []
+
+/** Are both known, and of different families? */
+export function isOtherFamily(one: string | undefined, other: string | undefined): boolean {
+  const [family, otherFamily] = [one, other].map(
+    model => /claude-[\d.-]*(opus|sonnet|haiku|fable|mythos)/.exec(model ?? '')?.[1],
+  )
+  return family !== undefined && otherFamily !== undefined && family !== otherFamily
+}
+
+/** Role `system` inside the conversation. */
+export const takesMidSystem = (model: string | undefined): boolean =>
+  claude(model).systemAnywhere === true
+
+/** A conversation must not end with the assistant. */
+export const refusesPrefill = (model: string | undefined): boolean =>
+  claude(model).prefill === false
+
+/** Unknown and future models think adaptively. */
+export const onlyManualThinking = (model: string | undefined): boolean => {
+  const { thinking } = claude(model)
+  return thinking !== undefined && !thinking.includes('adaptive')
+}
+
+/**
+ * Adaptive thinking can be combined with a forced tool. An unknown name: false, because its server
+ * may have manual thinking only.
+ */
+export const thinksAdaptively = (model: string | undefined): boolean =>
+  formsOf(model).includes('adaptive')
+
+/** Thinking cannot be turned off, but limited to the time between calls. */
+export const thinksBetweenTools = (model: string | undefined): boolean =>
+  formsOf(model).includes('between_tools')
+
+/** Servers refuse to turn thinking off. */
+export const alwaysThinks = (model: string | undefined): boolean => isAlwaysThinking(claude(model))
+
+/** A request may have `temperature` or `top_p`, not both. */
+export const takesOneSampling = (model: string | undefined): boolean =>
+  claude(model).sampling === 'one'
+
+/** Servers refuse all sampling values but the defaults. */
+export const takesNoSampling = (model: string | undefined): boolean =>
+  claude(model).sampling === 'none'
+
+/** No tool can be forced. */
+export const takesNoForcedTool = (model: string | undefined): boolean =>
+  claude(model).toolChoice === 'auto'
+
+/** Calls can be limited to one at a time. */
+export const takesSerialCalls = (model: string | undefined): boolean =>
+  claude(model).serialCalls !== false
+
+/** Thinking is bound to the conversation before it. */
+export const bindsThinking = (model: string | undefined): boolean =>
+  claude(model).preservedThinking === true
+
+/** Converse takes neither strict tools nor a schema for the response. */
+export const refusesSchemas = (model: string | undefined): boolean =>
+  claude(model).converseSchemas === false

@@ -1,0 +1,99 @@
+import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
+import { knownModel } from './index.ts'
+import type { Model } from './model.ts'
+import { isAlwaysThinking } from './names.ts'
+
+/** What follows from a model for requests of one protocol. */
+export type ModelSettings = {
+  /** Who made it. */
+  maker?: string
+  /** Defaults for the mapping options. */
+  options: WrittenOptions
+  /** Fields that are dropped, as the protocol names them. */
+  unsupported: readonly string[]
+}
+
+const none: ModelSettings = { options: {}, unsupported: [] }
+
+/** Each model has one object for each protocol, as the options of most requests are these alone. */
+const made = new WeakMap<Model, Partial<Record<ProtocolName, ModelSettings>>>()
+
+/** What applies to requests of this protocol for this model. */
+export function modelSettings(protocol: ProtocolName, name: string | undefined): ModelSettings {
+  const { maker, model } = knownModel(name) ?? {}
+  if (!maker?.protocols.includes(protocol) || !model) return none
+  const known = made.get(model) ?? {}
+  const settings = known[protocol] ?? {
+    maker: maker.name,
+    options: optionsFor[protocol](model),
+    unsupported: [
+      ...(model.sampling === 'none' ? samplingFields[protocol] : []),
+      ...(model.refuses ?? []),
+    ],
+  }
+  made.set(model, { ...known, [protocol]: settings })
+  return settings
+}
+
+/** The fields of sampling, where a model takes their defaults alone. */
+const samplingFields: Record<ProtocolName, readonly string[]> = {
+  'chat-completions': [
+    'temperature',
+    'top_p',
+    'presence_penalty',
+    'frequency_penalty',
+    'logit_bias',
+    'logprobs',
+    'top_logprobs',
+  ],
+  responses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'top_logprobs'],
+  messages: ['temperature', 'top_p', 'top_k'],
+  'generate-content': [],
+  converse: [
+    'inferenceConfig.temperature',
+    'inferenceConfig.topP',
+    'additionalModelRequestFields.top_k',
+  ],
+}
+
+/** The options that are known, without a group that would be empty. */
+function group<Key extends keyof WrittenOptions>(
+  key: Key,
+  values: Record<string, unknown>,
+): WrittenOptions {
+  const known = Object.entries(values).filter(([, value]) => value !== undefined)
+  return known.length > 0 ? { [key]: Object.fromEntries(known) } : {}
+}
+
+const schemasOf = ({ toolSchemas }: Model): WrittenOptions =>
+  toolSchemas === undefined ? {} : { tools: { schemas: toolSchemas } }
+
+const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
+  'chat-completions': model => ({
+    ...schemasOf(model),
+    ...group('chatCompletions', {
+      efforts: model.chatEfforts ?? model.efforts,
+      thinking: isAlwaysThinking(model) ? 'always' : undefined,
+      toolChoice: model.toolChoice,
+    }),
+  }),
+  responses: model => ({
+    ...schemasOf(model),
+    ...group('responses', { efforts: model.efforts }),
+  }),
+  messages: ({ thinking, efforts }) =>
+    group('messages', { efforts, thinking: thinking && onlyForm(thinking) }),
+  'generate-content': ({ thinking, efforts, budget }) =>
+    group('generateContent', {
+      efforts,
+      thinking: thinking?.includes('budget') ? 'budget' : undefined,
+      leastBudget: budget?.least,
+    }),
+  converse: () => ({}),
+}
+
+/** The only way to ask for thinking. Undefined: there are both. */
+function onlyForm(thinking: NonNullable<Model['thinking']>): 'enabled' | 'adaptive' | undefined {
+  if (!thinking.includes('adaptive')) return 'enabled'
+  return thinking.includes('budget') ? undefined : 'adaptive'
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { knownModel, makers } from '../../src/models/index.ts'
+import { isNamed } from '../../src/models/names.ts'
+import { modelSettings } from '../../src/models/settings.ts'
+import { optionFaults, ungroupedOptions } from '../../src/protocols/check-options.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
+
+const firstOf = (name: string) => knownModel(name)?.model.names[0]
+
+describe('names of models', () => {
+  test.each([
+    ['gpt-5.6', 'gpt-5.6+*', true],
+    ['gpt-5.6-sol', 'gpt-5.6+*', true],
+    ['gpt-6', 'gpt-5.6+*', true],
+    ['gpt-5.10', 'gpt-5.6+*', true],
+    ['gpt-5.5', 'gpt-5.6+*', false],
+    ['gpt-4-32k', 'gpt-4.1+*', false],
+    ['gpt-5-2025-08-07', 'gpt-5.1+*', false],
+    ['claude-sonnet-4-20250514', '*claude-sonnet-4.1+*', false],
+    ['claude-sonnet-4-5-20250929', '*claude-sonnet-4.1+*', true],
+    ['us.anthropic.claude-opus-4-8-v1:0', '*claude-opus-4.8+*', true],
+    ['openai/GPT-5.6', 'gpt-5.6+*', true],
+    ['us.openai.gpt-5.6', 'gpt-5.6+*', true],
+    ['models/gemini-3.8-flash', 'gemini-3.7+*', true],
+    ['qwen3-32b', 'qwen3.8+*', false],
+    ['chatgpt-6', 'gpt-5.6+*', false],
+    ['a(b', 'a(b', true],
+  ])('%s of %s: %s', (name, pattern, expected) => {
+    expect(isNamed(name, pattern)).toBe(expected)
+  })
+})
+
+describe('a newer model of a known family', () => {
+  test.each([
+    ['gpt-7', 'gpt-5.6'],
+    ['o9-mini', 'o4-mini'],
+    ['claude-opus-9', 'claude-opus-5-5'],
+    ['claude-sonnet-7-2', 'claude-sonnet-5-5'],
+    ['claude-haiku-6', 'claude-haiku-5-5'],
+    ['claude-fable-8', 'claude-fable-5-1'],
+    ['gemini-9-flash', 'gemini-4-hydrogen'],
+    ['grok-7', 'grok-4.6'],
+    ['kimi-k9', 'kimi-k3'],
+    ['glm-8', 'glm-5.3'],
+    ['qwen4-max', 'qwen3.8-max'],
+  ])('%s is taken for the newest, as %s', (name, newest) => {
+    expect(firstOf(name)).toBeDefined()
+    expect(firstOf(name)).toBe(firstOf(newest))
+  })
+
+  test('is none when the family is unknown', () => {
+    for (const name of ['gpt', 'opus', 'my-model', '', 'gpt2', undefined])
+      expect(knownModel(name), name).toBeUndefined()
+  })
+})
+
+describe.each(makers.map(maker => ({ maker, name: maker.name })))('the models of $name', one => {
+  test('have a source with its date for every row', () => {
+    for (const { names, sources } of one.maker.models) {
+      expect(sources.length, names[0]).toBeGreaterThan(0)
+      for (const { date, url } of sources) {
+        expect(date).toMatch(/^\d{4}-\d\d-\d\d$/)
+        expect(URL.canParse(url) && url.startsWith('https://'), url).toBe(true)
+      }
+    }
+  })
+
+  test('have options that exist', () => {
+    for (const { names } of one.maker.models)
+      for (const name of names)
+        for (const protocol of protocolNames) {
+          const { options } = modelSettings(protocol, name.replaceAll(/[*+]/g, ''))
+          expect(optionFaults(options, ungroupedOptions), name).toEqual([])
+        }
+  })
+})
