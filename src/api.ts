@@ -28,6 +28,7 @@ import * as responses from './translate/response.ts'
 import { refuseIfStrict, type Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
+import { withinLimits } from './translate/token-limits.ts'
 import { without, withoutWritten } from './translate/unsupported.ts'
 import { transformStreamOf } from './translate/web-streams.ts'
 import { type VendorName, vendorNames, vendors } from './vendors/index.ts'
@@ -87,7 +88,8 @@ export type TranslateOptions<
   /**
    * The vendor that serves the model. Its known requirements are defaults for the options, and
    * fields that it refuses are dropped with a note. Absent: requests are written so that every
-   * server of the protocol accepts them.
+   * server of the protocol accepts them. What is known of the model applies to every translated
+   * request.
    */
   vendor?: VendorName
 }
@@ -148,11 +150,11 @@ function onlyOf(options: OneProtocol): Protocol {
 }
 
 function rulesOf(
-  vendor: VendorName,
+  vendor: VendorName | undefined,
   protocol: ProtocolName,
   model: string | undefined,
 ): VendorSettings {
-  return vendorSettings(vendors[vendor], protocol, model)
+  return vendorSettings(vendor && vendors[vendor], protocol, model)
 }
 
 /** The options, with those for reading the responses of their vendor. */
@@ -166,10 +168,15 @@ function reading(options: TranslateOptions): TranslateOptions {
     : options
 }
 
-function modelOf(body: unknown): string | undefined {
-  const model =
-    typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined
-  return typeof model === 'string' ? model : undefined
+/** The model of a request, which may stand in its path. */
+function modelOf(
+  body: unknown,
+  { address }: Protocol,
+  { model, path }: TranslateOptions,
+): string | undefined {
+  const named = model ?? (path === undefined ? undefined : address.match(path)?.model)
+  if (named !== undefined || !isObject(body)) return named
+  return typeof body['model'] === 'string' ? body['model'] : undefined
 }
 
 /**
@@ -212,15 +219,19 @@ function translated(
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
   const [source, target] = pairOf(options)
   refuseNoBody(source.name, body)
-  const { to, vendor, model } = options
-  const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
-  if (!rules) return coded(requests.translateRequest(body, source, target, all, options))
+  const { to, vendor } = options
+  // Toward an unknown server of the same protocol the bytes stay.
+  if (vendor === undefined && source === target)
+    return coded(requests.translateRequest(body, source, target, all, options))
+  const rules = rulesOf(vendor, to, modelOf(body, source, options))
   // Between equal protocols, the paths of notes are paths in the body as received.
+  const fitting = withinLimits(body, source, rules.limits)
+  const less = source === target ? without(fitting.body, source, rules.unsupported) : fitting
   const adjusted =
-    source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
+    less === fitting ? fitting : { ...less, notes: [...fitting.notes, ...less.notes] }
   const found = requests.translateRequest(adjusted.body, source, target, all, {
     ...mergeOptions<TranslateOptions & Resolvers>(rules.options as TranslateOptions, options),
-    fitsVendor: true,
+    fitsVendor: vendor !== undefined,
   })
   const translated = { ...found, notes: [...adjusted.notes, ...found.notes] }
   if (source === target || rules.unsupported.length === 0) {

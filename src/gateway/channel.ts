@@ -164,17 +164,22 @@ export function chosenProtocol(
     : undefined
 }
 
-/** What applies to requests of this protocol and model, by the facts about the vendor. */
+/**
+ * What applies to requests of this protocol and model, by the facts about both and the vendor.
+ * Toward an unknown server of the caller's own protocol nothing does.
+ */
 export function vendorRules(
   { vendor }: Pick<Chosen, 'vendor'>,
   { name }: Protocol,
-  model: string,
+  { model, caller }: { model: string; caller: Protocol },
 ): VendorSettings {
   const protocol = protocolNames.find(one => one === name)
-  return vendor && protocol ? vendorSettings(vendor, protocol, model) : noRules
+  return protocol && (vendor || caller.name !== name)
+    ? vendorSettings(vendor, protocol, model)
+    : noRules
 }
 
-const noRules: VendorSettings = { options: {}, responseOptions: {}, unsupported: [] }
+const noRules: VendorSettings = { options: {}, responseOptions: {}, unsupported: [], limits: {} }
 
 /** The proxy of a channel, as a field of a call. */
 export const proxyOf = ({ proxy }: { proxy?: string | false | undefined }): { proxy?: string } =>

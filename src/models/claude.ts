@@ -10,6 +10,10 @@ const unknown: Model = { names: [], sources: [] }
 
 const formsOf = (model: string | undefined) => claude(model).thinking ?? []
 
+/** The most tokens of one response. Infinite: not known. */
+export const mostTokens = (model: string | undefined): number =>
+  claude(model).outputTokens ?? Infinity
+
 /** Are both known, and of different families? */
 export function isOtherFamily(one: string | undefined, other: string | undefined): boolean {
   const [family, otherFamily] = [one, other].map(

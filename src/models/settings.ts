@@ -11,9 +11,11 @@ export type ModelSettings = {
   options: WrittenOptions
   /** Fields that are dropped, as the protocol names them. */
   unsupported: readonly string[]
+  /** The most tokens that it takes. */
+  limits: { output?: number | undefined; budget?: number | undefined }
 }
 
-const none: ModelSettings = { options: {}, unsupported: [] }
+const none: ModelSettings = { options: {}, unsupported: [], limits: {} }
 
 /** Each model has one object for each protocol, as the options of most requests are these alone. */
 const made = new WeakMap<Model, Partial<Record<ProtocolName, ModelSettings>>>()
@@ -21,19 +23,25 @@ const made = new WeakMap<Model, Partial<Record<ProtocolName, ModelSettings>>>()
 /** What applies to requests of this protocol for this model. */
 export function modelSettings(protocol: ProtocolName, name: string | undefined): ModelSettings {
   const { maker, model } = knownModel(name) ?? {}
-  if (!maker?.protocols.includes(protocol) || !model) return none
+  if (!maker || !model) return none
   const known = made.get(model) ?? {}
   const settings = known[protocol] ?? {
-    maker: maker.name,
-    options: optionsFor[protocol](model),
-    unsupported: [
-      ...(model.sampling === 'none' ? samplingFields[protocol] : []),
-      ...(model.refuses ?? []),
-    ],
+    limits: { output: model.outputTokens, budget: model.budget?.most },
+    ...(maker.protocols.includes(protocol)
+      ? { maker: maker.name, ...inItsTerms(model, protocol) }
+      : { options: {}, unsupported: [] }),
   }
   made.set(model, { ...known, [protocol]: settings })
   return settings
 }
+
+const inItsTerms = (model: Model, protocol: ProtocolName) => ({
+  options: optionsFor[protocol](model),
+  unsupported: [
+    ...(model.sampling === 'none' ? samplingFields[protocol] : []),
+    ...(model.refuses ?? []),
+  ],
+})
 
 /** The fields of sampling, where a model takes their defaults alone. */
 const samplingFields: Record<ProtocolName, readonly string[]> = {
@@ -75,6 +83,7 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
       efforts: model.chatEfforts ?? model.efforts,
       thinking: isAlwaysThinking(model) ? 'always' : undefined,
       toolChoice: model.toolChoice,
+      effortWithTools: model.effortWithTools,
     }),
   }),
   responses: model => ({
@@ -83,11 +92,12 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
   }),
   messages: ({ thinking, efforts }) =>
     group('messages', { efforts, thinking: thinking && onlyForm(thinking) }),
-  'generate-content': ({ thinking, efforts, budget }) =>
+  'generate-content': ({ thinking, efforts, budget, jsonWithTools }) =>
     group('generateContent', {
       efforts,
       thinking: thinking?.includes('budget') ? 'budget' : undefined,
       leastBudget: budget?.least,
+      jsonWithTools: jsonWithTools && 'instruct',
     }),
   converse: () => ({}),
 }

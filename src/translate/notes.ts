@@ -68,6 +68,14 @@ export const translateNotes = {
     kind: 'synthesized',
     meaning: 'The response gets a new id, because the upstream repeats ids or a gateway stores it.',
   },
+  'max-tokens.lowered': {
+    kind: 'approximated',
+    meaning: 'The token limit is above the maximum of this model; the maximum is written.',
+  },
+  'reasoning.budget-lowered': {
+    kind: 'approximated',
+    meaning: 'The reasoning budget is above the maximum of this model; the maximum is written.',
+  },
   'model.unsupported': { kind: 'dropped', meaning: 'The model or its vendor refuses this field.' },
 } as const satisfies NoteTable
 
@@ -91,6 +99,8 @@ export const advice: Record<
   'tool-choice.strict-tools': 'Nothing to do.',
   'tool-call.empty-name': 'Nothing to do.',
   'response.id-renewed': 'Nothing to do.',
+  'max-tokens.lowered': 'Lower the limit.',
+  'reasoning.budget-lowered': 'Lower the budget.',
   'model.unsupported': 'Remove it, or correct `unsupported` of the model.',
 }
 

@@ -29,7 +29,7 @@ export function without(
 }
 
 /** Every place of a field in a body, as protocols may have older names for it. */
-function placesOf(field: string, { fieldNames, olderNames = {} }: ProtocolFacts): Keys[] {
+export function placesOf(field: string, { fieldNames, olderNames = {} }: ProtocolFacts): Keys[] {
   const places = [keysOf(field)]
   for (const [canonical, wire] of Object.entries(fieldNames)) {
     const isMeant =
@@ -126,7 +126,7 @@ function eachOf(value: unknown, keys: Keys, before: Keys = []): Keys[] {
   )
 }
 
-const valueAt = (value: unknown, keys: Keys): unknown =>
+export const valueAt = (value: unknown, keys: Keys): unknown =>
   keys.reduce<unknown>(
     (inner, key) =>
       isObject(inner) || Array.isArray(inner) ? (inner as JsonObject)[key] : undefined,
@@ -134,7 +134,7 @@ const valueAt = (value: unknown, keys: Keys): unknown =>
   )
 
 /** The keys as this body spells them. Undefined: the field is not there. */
-function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
+export function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
   if (key === undefined) return []
   if (Array.isArray(value)) {
     const inner = foundAt(value[Number(key)], rest)
@@ -176,15 +176,19 @@ function pointerIn(path: Keys, caller: ProtocolFacts, body: unknown): string {
 }
 
 /**
- * A path in a written request as one in the caller's body: that of its outermost field, or none.
+ * A path in a written request as one in the caller's body: that of its innermost field that is
+ * known, or none.
  */
 export function pathIn(
   path: string,
   to: ProtocolFacts,
   { caller, body }: { caller: ProtocolFacts; body: unknown },
 ): string {
-  const [outermost = ''] = path.slice(1).split('/')
-  return pointerIn(canonicalPath(outermost, to), caller, body)
+  const keys = path.slice(1).split('/')
+  const wires = new Set(Object.values(to.fieldNames))
+  const known = keys.findLastIndex((_, i) => i > 0 && wires.has(keys.slice(0, i + 1).join('/')))
+  const field = keys.slice(0, Math.max(known, 0) + 1).join('/')
+  return pointerIn(canonicalPath(field, to), caller, body)
 }
 
 function canonicalPath(field: string, { fieldNames }: ProtocolFacts): Keys {

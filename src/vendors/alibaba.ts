@@ -58,6 +58,12 @@ export const alibaba = {
       sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
     },
     {
+      fact: 'JSON without a schema is refused where no message has the word JSON.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { jsonWord: 'add' } },
+      sources: ['https://www.alibabacloud.com/help/en/model-studio/json-mode'],
+    },
+    {
       fact: 'Most models have JSON, but no JSON Schema.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { formats: 'json_object' } },

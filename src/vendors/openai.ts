@@ -3,6 +3,18 @@ import type { Fact, Vendor } from './vendor.ts'
 /** What the servers of its models demand of some of them, wherever they are. */
 export const openaiModels: readonly Fact[] = [
   {
+    fact: 'A cache key of more than 64 characters is refused, and so is JSON without a schema where no message has the word JSON.',
+    protocols: ['chat-completions', 'responses'],
+    options: {
+      chatCompletions: { longCacheKey: 'hash', jsonWord: 'add' },
+      responses: { longCacheKey: 'hash', jsonWord: 'add' },
+    },
+    sources: [
+      'https://platform.openai.com/docs/api-reference',
+      'https://platform.openai.com/docs/guides/structured-outputs',
+    ],
+  },
+  {
     fact: 'Reasoning models refuse `max_tokens`; the limit is `max_completion_tokens`.',
     protocols: ['chat-completions'],
     models: ['o1+*', 'gpt-5+*'],

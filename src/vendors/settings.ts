@@ -1,6 +1,6 @@
 import { mergeOptions } from '../kit/fields/option-groups.ts'
 import { isNamed } from '../models/names.ts'
-import { modelSettings } from '../models/settings.ts'
+import { type ModelSettings, modelSettings } from '../models/settings.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 import type { Asked, Endpoint, Fact, Vendor } from './vendor.ts'
 
@@ -12,6 +12,8 @@ export type VendorSettings = {
   responseOptions: WrittenOptions
   /** Fields that are dropped from the request, as the protocol of the vendor names them. */
   unsupported: string[]
+  /** The most tokens that the model takes. */
+  limits: ModelSettings['limits']
 }
 
 /**
@@ -32,6 +34,7 @@ export function vendorSettings(
   return {
     options: mergeOptions(...optionsOf(before), ofModel.options, ...optionsOf(after)),
     responseOptions: mergeOptions(...facts.map(({ responseOptions }) => responseOptions)),
+    limits: ofModel.limits,
     unsupported: [
       ...new Set([...ofModel.unsupported, ...facts.flatMap(({ refuses = [] }) => refuses)]),
     ],

@@ -5,6 +5,7 @@ import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.t
 import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
+import { type TokenLimits, withinLimits } from '../../translate/token-limits.ts'
 import { hasAnyField, without, withoutWritten } from '../../translate/unsupported.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
@@ -93,6 +94,8 @@ function passed(
   const { unsupported, shape } = refusedBy(service, incoming, candidate, { body: outline, dropped })
   const { strict } = service.config.defaults
   if (strict || channel.embedded || entry.unsupported.length > 0) return undefined
+  if (withinLimits(outline, protocol, limitsOf(incoming, candidate)).body !== outline)
+    return undefined
   if (hasAnyField(outline, unsupported)) return undefined
   if (setsFields(incoming, candidate) || isDemanding(incoming, candidate)) return undefined
   if (keepsHere(incoming, candidate) || !body.isPlain) return undefined
@@ -140,7 +143,9 @@ async function translated(
     return { ...by, unsupported: [...entry.unsupported, ...by.unsupported] }
   }
   const own = to === protocol ? refused(body.outline) : undefined
-  const adjusted = without(body.value, protocol, own?.unsupported ?? entry.unsupported)
+  const fitting = withinLimits(body.value, protocol, limitsOf(incoming, candidate))
+  const less = without(fitting.body, protocol, own?.unsupported ?? entry.unsupported)
+  const adjusted = { ...less, notes: [...fitting.notes, ...less.notes] }
   const settings = requestSettings(service, incoming, candidate)
   const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, settings)
   const { unsupported, shape } = own ?? refused(encoded.body)
@@ -177,6 +182,18 @@ async function translated(
       hidesUsage: asking !== undefined,
     }),
   }
+}
+
+/** The most tokens of the model, by the configuration and by what is known about it. */
+function limitsOf(
+  { protocol: caller }: RequestContext,
+  { channel, protocol, model, entry }: Deployment,
+): TokenLimits {
+  const { limits } = vendorRules(channel, protocol, { model, caller })
+  const configured = entry.maxOutputTokens
+  return configured === undefined
+    ? limits
+    : { ...limits, output: Math.min(configured, limits.output ?? Infinity) }
 }
 
 /** The request as the upstream counts its tokens. */
@@ -231,7 +248,7 @@ function requestSettings(
       groupOf(protocol, demanding(operation, protocol)),
       groupOf(to, limit),
       groupOf(to, ofAgent),
-      vendorRules(channel, to, candidate.model).options,
+      vendorRules(channel, to, { model: candidate.model, caller: protocol }).options,
       channel.options,
       entry.options,
       groupOf(protocol, signatures),
@@ -257,7 +274,7 @@ function isDemanding(
   { protocol, channel, entry, model }: Deployment,
 ): boolean {
   if (operation !== 'generate' || !channel.vendor || !protocol.fitRequest) return false
-  const { options } = vendorRules(channel, protocol, model)
+  const { options } = vendorRules(channel, protocol, { model, caller: protocol })
   if (Object.keys(options).length === 0) return false
   const wanted = optionsFor(protocol, mergeOptions(options, channel.options, entry.options))
   const { wire } = protocol.fitRequest(protocol.withModel(body.value, model), wanted)
@@ -270,11 +287,12 @@ function isDemanding(
  */
 function refusedBy(
   { learned }: Service,
-  { operation }: RequestContext,
+  { operation, protocol: caller }: RequestContext,
   candidate: Deployment,
   { body, dropped }: { body: unknown; dropped: readonly string[] },
 ): { unsupported: string[]; shape: () => Shape } {
-  const { unsupported } = vendorRules(candidate.channel, candidate.protocol, candidate.model)
+  const { channel, protocol, model } = candidate
+  const { unsupported } = vendorRules(channel, protocol, { model, caller })
   const shape = () => shapeOf(body, operation, candidate.protocol)
   const refused = [...dropped, ...learned.of(candidate, shape)]
   return { unsupported: refused.length > 0 ? [...unsupported, ...refused] : unsupported, shape }
@@ -350,7 +368,10 @@ function responseSettings(
     mergeOptions(
       groupOf(incoming.protocol, signatures),
       neededBy(incoming.request.headers['user-agent']),
-      vendorRules(candidate.channel, candidate.protocol, candidate.model).responseOptions,
+      vendorRules(candidate.channel, candidate.protocol, {
+        model: candidate.model,
+        caller: incoming.protocol,
+      }).responseOptions,
       candidate.channel.options,
       candidate.entry.options,
     ),

@@ -427,6 +427,15 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning: 'Reasoning without a signature is written as text.',
   },
+  'cache.key-hashed': {
+    kind: 'approximated',
+    meaning: 'A cache key has at most 64 characters; a hash of it is written.',
+  },
+  'output.format-instructed': {
+    kind: 'approximated',
+    meaning:
+      'The server does not support this response format; the instructions request it in words.',
+  },
   'reasoning.budget-raised': {
     kind: 'approximated',
     meaning: 'The reasoning budget is below the minimum of 1024 tokens; the minimum is written.',
@@ -624,6 +633,8 @@ export const advice: Record<keyof typeof commonNotes | keyof typeof sharedNotes,
   'tool-choice.not-forced': 'Toward chat-completions, see `chatCompletions.toolChoice`.',
   'citation.span': 'Nothing to do.',
   'reasoning.as-text': 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
+  'cache.key-hashed': 'Use a shorter key.',
+  'output.format-instructed': 'See `chatCompletions.formats` and `generateContent.jsonWithTools`.',
   'reasoning.budget-raised': 'Raise the budget.',
   'reasoning.budget-room': 'Raise `max_tokens`.',
   'tool-call.input-text': 'Nothing to do.',

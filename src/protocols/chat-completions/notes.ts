@@ -40,6 +40,9 @@ export const notes = {
     'reasoning.no-effort',
     'reasoning.always-on',
     'tool-choice.not-forced',
+    'output.format-instructed',
+    'output.json-instructed',
+    'cache.key-hashed',
     'schema.keywords',
     'stop.too-many',
     'max-tokens.raised',
@@ -156,10 +159,9 @@ export const notes = {
     kind: 'approximated',
     meaning: 'The server does not support this response format; the nearest one is requested.',
   },
-  'output.format-instructed': {
+  'reasoning.with-tools': {
     kind: 'approximated',
-    meaning:
-      'The server does not support this response format; the instructions request it in words.',
+    meaning: 'This model takes tools here only without reasoning; reasoning is turned off.',
   },
   'media.url-as-text': {
     kind: 'approximated',
@@ -229,7 +231,7 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'tool-choice.only-chosen': 'See `chatCompletions.toolChoice`.',
   'tool-choice.serial-calls': 'See `chatCompletions.parallelCalls`.',
   'output.format': 'See `chatCompletions.formats`.',
-  'output.format-instructed': 'See `chatCompletions.formats`.',
+  'reasoning.with-tools': 'Use the responses protocol.',
   'media.url-as-text': 'Send the image as base64.',
   'message.assistant-between': "Set `chatCompletions.afterResults: 'keep'` to avoid it.",
   'message.ids': 'Nothing to do.',

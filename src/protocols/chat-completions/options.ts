@@ -127,6 +127,21 @@ export type ChatCompletionsOptions = {
    */
   historyReasoning?: 'field' | 'parts' | 'tags'
   /**
+   * A `prompt_cache_key` of more than 64 characters. `keep` (default). `hash`: a hash of it is
+   * written, for servers that refuse it.
+   */
+  longCacheKey?: 'keep' | 'hash'
+  /**
+   * JSON without a schema. `keep` (default). `add`: the conversation gets a sentence with the word
+   * JSON if it has none, as some servers require.
+   */
+  jsonWord?: 'keep' | 'add'
+  /**
+   * Reasoning next to tools. `keep` (default). `none`: the effort becomes `none`, for models that
+   * take tools only without reasoning.
+   */
+  effortWithTools?: 'keep' | 'none'
+  /**
    * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one.
    * `any`: it can force a call, but not a tool by name; then only that tool is offered. `words`:
    * the same, for servers that know `required` instead of `any`. `omit`: the field is not written.
@@ -189,6 +204,10 @@ export const options = {
   thinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
   historyReasoning: ['field', 'parts', 'tags'],
   toolChoice: ['all', 'auto', 'any', 'words', 'omit'],
+  longCacheKey: ['keep', 'hash'],
+  jsonWord: ['keep', 'add'],
+  effortWithTools: ['keep', 'none'],
+  toolChoice: ['all', 'auto', 'any', 'omit'],
   parallelCalls: ['allow', 'forbid'],
   toolStream: 'flag',
   textContent: ['parts', 'string'],

@@ -21,6 +21,7 @@ export const notes = {
     'server-tool.as-text',
     'server-tool.image-only',
     'reasoning.effort',
+    'output.format-instructed',
     'reasoning.effort-as-budget',
     'reasoning.budget-as-effort',
     'reasoning.off',

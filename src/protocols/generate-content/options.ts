@@ -21,6 +21,11 @@ export type GenerateContentOptions = {
   /** The minimum thinking budget of the model, in tokens. Default 0. */
   leastBudget?: number
   /**
+   * JSON that is wanted next to tools. `keep` (default). `instruct`: for models that refuse it, it
+   * is requested in the instructions.
+   */
+  jsonWithTools?: 'keep' | 'instruct'
+  /**
    * Where a response carries the reasoning before a call. `parts` (default): in parts of its own.
    * `calls`: also in the signature of the call, for clients that drop reasoning, such as Gemini
    * CLI. Responses get longer.
@@ -66,6 +71,7 @@ export const options = {
   thinking: ['auto', 'level', 'budget'],
   efforts: 'text',
   leastBudget: 'number',
+  jsonWithTools: ['keep', 'instruct'],
   levels: 'function',
   signedReasoning: ['parts', 'calls'],
   leadingUser: ['auto', 'keep', 'synthesize'],

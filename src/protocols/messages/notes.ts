@@ -33,6 +33,7 @@ export const notes = {
     'reasoning.budget-raised',
     'reasoning.budget-room',
     'reasoning.always-on',
+    'tool-choice.not-forced',
     'reasoning.summary',
     'reasoning.other-model',
     'reasoning.dropped-upstream',

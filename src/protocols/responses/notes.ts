@@ -58,6 +58,8 @@ export const notes = {
     'refusal.synthesized',
     'reasoning.effort',
     'reasoning.no-effort',
+    'output.json-instructed',
+    'cache.key-hashed',
     'schema.keywords',
   ),
   'store.default': {

@@ -23,6 +23,16 @@ export type ResponsesOptions = {
    * is written; none if the list is empty. Default: all values.
    */
   efforts?: string
+  /**
+   * A `prompt_cache_key` of more than 64 characters. `keep` (default). `hash`: a hash of it is
+   * written, for servers that refuse it.
+   */
+  longCacheKey?: 'keep' | 'hash'
+  /**
+   * JSON without a schema. `keep` (default). `add`: the input gets a sentence with the word JSON if
+   * it has none, as some servers require.
+   */
+  jsonWord?: 'keep' | 'add'
   /** `tool_choice` without tools. `keep` (default). `drop`: for servers that refuse it. */
   choiceWithoutTools?: 'keep' | 'drop'
 }
@@ -35,5 +45,7 @@ export const options = {
   rawReasoning: ['content', 'summary'],
   missingUsage: ['zero', 'null'],
   efforts: 'text',
+  longCacheKey: ['keep', 'hash'],
+  jsonWord: ['keep', 'add'],
   choiceWithoutTools: ['keep', 'drop'],
 } as const satisfies OptionTable<ResponsesOptions>

@@ -871,34 +871,34 @@ describe('translating a request', () => {
   })
 
   test.each<[model: string, effort: string, config: Body | undefined, ...notes: string[]]>([
-    ['gemini-3-pro', 'low', { thinkingLevel: 'LOW' }],
-    ['gemini-3-pro', 'minimal', { thinkingLevel: 'MINIMAL' }],
+    ['gemini-3-flash', 'low', { thinkingLevel: 'LOW' }],
+    ['gemini-3-flash', 'minimal', { thinkingLevel: 'MINIMAL' }],
     [
-      'gemini-3-pro',
+      'gemini-3-flash',
       'xhigh',
       { thinkingLevel: 'HIGH' },
       'approximated reasoning.effort /reasoning_effort',
     ],
     [
-      'gemini-3-pro',
+      'gemini-3-flash',
       'none',
       { thinkingLevel: 'MINIMAL' },
       'approximated reasoning.effort /reasoning_effort',
     ],
     [
-      'gemini-2.5-pro',
+      'gemini-2.5-flash',
       'none',
       { thinkingBudget: 0 },
       'approximated reasoning.effort-as-budget /reasoning_effort',
     ],
     [
-      'gemini-2.5-pro',
+      'gemini-2.5-flash',
       'medium',
       { thinkingBudget: 8192 },
       'approximated reasoning.effort-as-budget /reasoning_effort',
     ],
     [
-      'gemini-2.5-pro',
+      'gemini-2.5-flash',
       'max',
       { thinkingBudget: 24_576 },
       'approximated reasoning.effort-as-budget /reasoning_effort',
@@ -916,26 +916,26 @@ describe('translating a request', () => {
   })
 
   test.each<[model: string, thinking: Body, config: Body, ...notes: string[]]>([
-    ['gemini-2.5-pro', { type: 'disabled' }, { thinkingBudget: 0 }],
+    ['gemini-2.5-flash', { type: 'disabled' }, { thinkingBudget: 0 }],
     [
-      'gemini-3-pro',
+      'gemini-3-flash',
       { type: 'disabled' },
       { thinkingLevel: 'MINIMAL' },
       'approximated reasoning.effort /thinking/type',
     ],
     [
-      'gemini-2.5-pro',
+      'gemini-2.5-flash',
       { type: 'between_tools' },
       { thinkingBudget: 0 },
       'approximated reasoning.mode /thinking/type',
     ],
     [
-      'gemini-3-pro',
+      'gemini-3-flash',
       { type: 'between_tools' },
       { thinkingLevel: 'MINIMAL' },
       'approximated reasoning.mode /thinking/type',
     ],
-    ['gemini-3-pro', { type: 'adaptive' }, { thinkingBudget: -1 }],
+    ['gemini-3-flash', { type: 'adaptive' }, { thinkingBudget: -1 }],
   ])('%s, whose thinking is %j', (name, thinking, thinkingConfig, ...wanted) => {
     const body = {
       model: name,

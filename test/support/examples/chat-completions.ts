@@ -505,6 +505,25 @@ export const examples: Record<string, Example> = {
     { model: 'm', messages: [user], response_format: { type: 'json_object' } },
     { vendor: 'lm-studio' },
   ),
+  'reasoning.with-tools': own(
+    {
+      model: 'gpt-5.6',
+      messages: [user],
+      tools: [chat.tool('look')],
+      reasoning_effort: 'high',
+    },
+    { vendor: 'openai' },
+  ),
+  'cache.key-hashed': own(
+    { model: 'gpt-4o', messages: [user], prompt_cache_key: 'k'.repeat(65) },
+    { vendor: 'openai' },
+  ),
+  'output.json-instructed': own(
+    { model: 'gpt-4o', messages: [user], response_format: { type: 'json_object' } },
+    { vendor: 'openai' },
+    [],
+    { shows: { target: '/messages/0' } },
+  ),
   'output.format-instructed': own(
     { model: 'm', messages: [user], response_format: { type: 'json_object' } },
     { vendor: 'minimax' },

@@ -205,9 +205,9 @@ export const examples: Record<string, Example> = {
       { output_config: { effort: 'low' } },
     ),
   ),
-  'reasoning.mode': fromBlocks(thinks('gemini-3-pro', { type: 'between_tools' })),
+  'reasoning.mode': fromBlocks(thinks('gemini-3.5-flash', { type: 'between_tools' })),
   'reasoning.off': fromBlocks(
-    thinks('gemini-2.5-pro', { type: 'disabled' }, { output_config: { effort: 'high' } }),
+    thinks('gemini-2.5-flash', { type: 'disabled' }, { output_config: { effort: 'high' } }),
   ),
   'reasoning.shown': fromBlocks(
     blocks.request({ model: 'gemini-2.5-pro', thinking: { type: 'enabled', budget_tokens: 2048 } }),
@@ -389,6 +389,16 @@ export const examples: Record<string, Example> = {
     },
     {},
     ['field.unsupported'],
+  ),
+  'output.format-instructed': request('generate-content')(
+    {
+      ...gemini.request({
+        tools: [{ functionDeclarations: [{ name: 'look' }] }],
+        generationConfig: { responseMimeType: 'application/json' },
+      }),
+      model: 'gemini-2.5-pro',
+    },
+    { vendor: 'gemini' },
   ),
   'reasoning.least-budget': request('generate-content')(
     {

@@ -187,6 +187,9 @@ export const examples: Record<string, Example> = {
   'reasoning.always-on': fromChat(
     chat.request({ model: 'claude-mythos-5', reasoning_effort: 'none' }),
   ),
+  'tool-choice.not-forced': fromChat(
+    chat.request({ model: 'claude-fable-5', tools: [chat.tool('look')], tool_choice: 'required' }),
+  ),
   'reasoning.summary': fromItems(
     items.request({ reasoning: { effort: 'low', summary: 'detailed' } }),
   ),

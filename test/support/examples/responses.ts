@@ -523,4 +523,14 @@ export const examples: Record<string, Example> = {
     },
     { vendor: 'xai' },
   ),
+  'cache.key-hashed': request('responses')(
+    { model: 'gpt-4o', input: 'hi', prompt_cache_key: 'k'.repeat(65) },
+    { vendor: 'openai' },
+  ),
+  'output.json-instructed': request('responses')(
+    { model: 'gpt-4o', input: 'hi', text: { format: { type: 'json_object' } } },
+    { vendor: 'openai' },
+    [],
+    { shows: { target: '/input/0' } },
+  ),
 }

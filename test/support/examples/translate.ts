@@ -164,6 +164,18 @@ export const examples: Record<string, Example> = {
     { renewId: true, newId: prefix => `${prefix}new` },
     ['response.created'],
   ),
+  'max-tokens.lowered': makers('messages').request('chat-completions')(
+    { model: 'claude-haiku-4-5', max_completion_tokens: 100_000, messages: [user] },
+    {},
+  ),
+  'reasoning.budget-lowered': makers('generate-content').request('generate-content')(
+    {
+      model: 'gemini-2.5-pro',
+      contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+      generationConfig: { thinkingConfig: { thinkingBudget: 50_000 } },
+    },
+    { vendor: 'gemini' },
+  ),
   'model.unsupported': makers('chat-completions').request('chat-completions')(
     { model: 'm', messages: [user], logit_bias: { '1': 1 } },
     { vendor: 'groq' },

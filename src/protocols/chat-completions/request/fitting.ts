@@ -1,4 +1,6 @@
+import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { plainSchema } from '../../../kit/tools/plain-schema.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
@@ -42,6 +44,15 @@ const seedField: Edit = (body, { seedField: field = 'seed' }, report) => {
   if (field === 'seed' || seed === undefined || seed === null) return body
   report.add('sampling.seed-field', '/seed')
   return { ...without(body, ['seed']), [field]: seed }
+}
+
+/** Models that take tools only without reasoning keep their tools. */
+const toolsAlone: Edit = (body, { effortWithTools: effort }, report) => {
+  const { tools, reasoning_effort: wanted } = body
+  if (effort !== 'none' || wanted === 'none' || !Array.isArray(tools) || tools.length === 0)
+    return body
+  report.add('reasoning.with-tools', '/reasoning_effort')
+  return { ...body, reasoning_effort: 'none' }
 }
 
 const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
@@ -140,9 +151,7 @@ const format: Edit = (body, { formats: taken }, report) => {
     }
   }
   report.add('output.format-instructed', '/response_format')
-  const choice = isObject(inner)
-    ? `Respond with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
-    : 'Respond with one JSON object, and with nothing else.'
+  const choice = jsonInstruction(isObject(inner) ? inner : undefined)
   const rest = formats.includes('json_object')
     ? { ...body, response_format: { type: 'json_object' } }
     : without(body, ['response_format'])
@@ -162,14 +171,28 @@ function withInstruction(messages: readonly unknown[], text: string): unknown[] 
   return [{ ...first, content: longer }, ...rest]
 }
 
+/** Servers that require the word JSON look for it in the messages. */
+const jsonWord: Edit = (body, { jsonWord: taken }, report) => {
+  const { response_format: wanted, messages } = body
+  if (taken !== 'add' || !isObject(wanted) || wanted['type'] !== 'json_object') return body
+  if (/json/i.test(JSON.stringify(messages))) return body
+  report.add('output.json-instructed', '/response_format')
+  return { ...body, messages: withInstruction(messages as unknown[], jsonInstruction()) }
+}
+
+const cacheKey: Edit = (body, { longCacheKey }, report) => fitCacheKey(body, longCacheKey, report)
+
 const edits: readonly Edit[] = [
   limitField,
   seedField,
   fitReasoning,
+  toolsAlone,
   toolChoice,
   serialCalls,
   toolStream,
   schemas,
   fitMessages,
   format,
+  jsonWord,
+  cacheKey,
 ]

@@ -18,7 +18,7 @@ import {
   offField,
 } from '../../../kit/fields/thinking.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { alwaysThinks, onlyManualThinking } from '../../../models/claude.ts'
+import { alwaysThinks, onlyManualThinking, thinksBetweenTools } from '../../../models/claude.ts'
 import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { ConverseReport } from '../notes.ts'
@@ -159,7 +159,8 @@ function encodeOff(
   if (!alwaysThinks(model))
     return { fields: { thinking: { type: 'disabled' }, ...effortFields }, maxTokens, thinks: false }
   report.add('reasoning.always-on', undefined, offField(spec))
-  return { fields: effortFields, maxTokens, thinks: true }
+  const least = thinksBetweenTools(model) ? { thinking: { type: 'between_tools' } } : {}
+  return { fields: { ...least, ...effortFields }, maxTokens, thinks: true }
 }
 
 /** With a budget of tokens, for models that take no effort. */

@@ -3,7 +3,7 @@ import type { ToolChoice } from '../../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { takesSerialCalls } from '../../../models/claude.ts'
+import { takesNoForcedTool, takesSerialCalls } from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { protocolName } from '../own.ts'
 import type { ConverseToolChoice, ConverseWrittenToolChoice } from '../schema.ts'
@@ -148,9 +148,10 @@ function encodeMode(
 
 function forced(
   choice: ConverseWrittenToolChoice,
-  { report, native, family }: RequestWriting,
+  { report, native, family, model }: RequestWriting,
 ): ConverseWrittenToolChoice | undefined {
-  if (native || !unforced.has(family)) return choice
+  const decides = family === 'claude' && takesNoForcedTool(model)
+  if (native || !(unforced.has(family) || decides)) return choice
   report.add('tool-choice.not-forced', undefined, 'toolChoice')
-  return undefined
+  return decides ? { auto: {} } : undefined
 }

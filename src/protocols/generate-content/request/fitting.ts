@@ -1,8 +1,15 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { GenerateContentOptions } from '../options.ts'
 import { budgets } from './effort.ts'
+
+type Edit = (
+  wire: JsonObject,
+  options: GenerateContentOptions,
+  report: GenerateContentReport,
+) => JsonObject
 
 /**
  * The request as its server requires by the options, with a note for each change. The same object
@@ -13,26 +20,31 @@ export function fitRequest(
   options: GenerateContentOptions,
 ): { wire: unknown; notes: GenerateContentReport['notes'] } {
   const report = createGeminiReport()
-  const config = isObject(wire) ? wire['generationConfig'] : undefined
-  const thinking = isObject(config) ? config['thinkingConfig'] : undefined
-  if (!isObject(wire) || !isObject(config) || !isObject(thinking)) return { wire, notes: [] }
-  const met = fitThinking(thinking, options, report)
-  return met === thinking
-    ? { wire, notes: [] }
-    : {
-        wire: { ...wire, generationConfig: { ...config, thinkingConfig: met } },
-        notes: report.notes,
-      }
+  if (!isObject(wire) || !isObject(wire['generationConfig'])) return { wire, notes: [] }
+  let body = wire
+  for (const edit of edits) body = edit(body, options, report)
+  return { wire: body, notes: report.notes }
+}
+
+const configOf = ({ generationConfig: config }: JsonObject): JsonObject =>
+  isObject(config) ? config : {}
+
+const thinking: Edit = (wire, options, report) => {
+  const config = configOf(wire)
+  const { thinkingConfig: asked } = config
+  const met = isObject(asked) ? fitThinking(asked, options, report) : asked
+  return met === asked ? wire : { ...wire, generationConfig: { ...config, thinkingConfig: met } }
 }
 
 const place = '/generationConfig/thinkingConfig'
 
 function fitThinking(
   thinking: JsonObject,
-  { thinking: way, efforts, leastBudget: least = 0 }: GenerateContentOptions,
+  options: GenerateContentOptions,
   report: GenerateContentReport,
 ): JsonObject {
   const { thinkingLevel: level, thinkingBudget: budget } = thinking
+  const { thinking: way, efforts, leastBudget: least = 0 } = options
   if (typeof level === 'string' && way === 'budget') {
     report.add('reasoning.effort-as-budget', `${place}/thinkingLevel`)
     const amount = Math.max(least, budgets.get(level.toLowerCase()) ?? 8192)
@@ -48,3 +60,28 @@ function fitThinking(
   report.add('reasoning.effort', `${place}/thinkingLevel`)
   return { ...thinking, thinkingLevel: word.toUpperCase() }
 }
+
+const schemaKeys = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema']
+
+/** A model that refuses a format next to tools is asked for it in the instructions. */
+const format: Edit = (wire, { jsonWithTools }, report) => {
+  const config = configOf(wire)
+  const { tools, systemInstruction: system } = wire
+  if (jsonWithTools !== 'instruct' || !Array.isArray(tools) || tools.length === 0) return wire
+  if (config['responseMimeType'] !== 'application/json') return wire
+  report.add('output.format-instructed', '/generationConfig/responseMimeType')
+  const schema = schemaKeys.map(key => config[key]).find(isObject)
+  const parts = isObject(system) && Array.isArray(system['parts']) ? system['parts'] : []
+  const left = without(config, ['responseMimeType', ...schemaKeys])
+  return {
+    ...(Object.keys(left).length > 0
+      ? { ...wire, generationConfig: left }
+      : without(wire, ['generationConfig'])),
+    systemInstruction: {
+      ...(isObject(system) && system),
+      parts: [...parts, { text: jsonInstruction(schema) }],
+    },
+  }
+}
+
+const edits: readonly Edit[] = [thinking, format]

@@ -16,7 +16,13 @@ import {
   noteHidden,
   offField,
 } from '../../../kit/fields/thinking.ts'
-import { alwaysThinks, onlyManualThinking, thinksAdaptively } from '../../../models/claude.ts'
+import {
+  alwaysThinks,
+  bindsThinking,
+  onlyManualThinking,
+  thinksAdaptively,
+  thinksBetweenTools,
+} from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
@@ -75,7 +81,7 @@ function encodeOff(
   }
   if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
   report.add('reasoning.always-on', undefined, offField(spec))
-  return beside
+  return thinksBetweenTools(model) ? { thinking: { type: 'between_tools' }, ...beside } : beside
 }
 
 /** With a budget of tokens, for models that take no effort. */
@@ -119,7 +125,10 @@ function encodeAdaptive(
   const thinking =
     mode === 'between_tools'
       ? { type: mode }
-      : bound(shown({ type: 'adaptive' }, spec, report), options)
+      : bound(shown({ type: 'adaptive' }, spec, report), {
+          prefixMismatch: bindsThinking(model) ? 'drop_block' : undefined,
+          ...omitUndefined({ prefixMismatch: options.prefixMismatch }),
+        })
   return { thinking, ...omitUndefined({ effort: named }), maxTokens }
 }
 
@@ -143,7 +152,7 @@ function shown(
  */
 function bound(
   thinking: MessagesWrittenThinking,
-  { prefixMismatch }: MessagesOptions,
+  { prefixMismatch }: { prefixMismatch?: MessagesOptions['prefixMismatch'] | undefined },
 ): MessagesWrittenThinking {
   const binds =
     prefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')

@@ -2,9 +2,15 @@ import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
-import { alwaysThinks, takesMidSystem } from '../../../models/claude.ts'
+import {
+  alwaysThinks,
+  takesMidSystem,
+  takesNoForcedTool,
+  thinksBetweenTools,
+} from '../../../models/claude.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
+import { isForced } from './tool-choice.ts'
 
 type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
 
@@ -60,12 +66,16 @@ const isSystem = (message: unknown) => isObject(message) && message['role'] === 
 /** Thinking in the way that the model knows. */
 const thinking: Edit = (body, { thinking: way }, report) => {
   const { thinking: requested } = body
-  if (!isObject(requested) || way === undefined || way === 'auto') return body
+  if (!isObject(requested)) return body
   const { type, budget_tokens: budget, ...shown } = requested
-  if (type === 'disabled' && alwaysThinks(modelOf(body))) {
+  const model = modelOf(body)
+  if (type === 'disabled' && alwaysThinks(model)) {
     report.add('reasoning.always-on', '/thinking')
-    return without(body, ['thinking'])
+    return thinksBetweenTools(model)
+      ? { ...body, thinking: { type: 'between_tools' } }
+      : without(body, ['thinking'])
   }
+  if (way === undefined || way === 'auto') return body
   if (type === 'enabled' && way === 'adaptive') {
     report.add('reasoning.budget-as-effort', '/thinking')
     return withEffort(
@@ -111,5 +121,13 @@ const effort: Edit = (body, { efforts }, report) => {
     : without(body, ['output_config'])
 }
 
+/** A model that cannot be forced decides itself. */
+const toolChoice: Edit = (body, _, report) => {
+  const { tool_choice: choice } = body
+  if (!isObject(choice) || !isForced(choice) || !takesNoForcedTool(modelOf(body))) return body
+  report.add('tool-choice.not-forced', '/tool_choice')
+  return { ...body, tool_choice: { ...without(choice, ['name']), type: 'auto' } }
+}
+
 // The budget is made of the effort as the client wrote it.
-const edits: readonly Edit[] = [placement, thinking, effort]
+const edits: readonly Edit[] = [placement, thinking, effort, toolChoice]

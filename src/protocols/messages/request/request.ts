@@ -31,7 +31,7 @@ import {
   encodeUser,
   maxTokensFor,
 } from './settings.ts'
-import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
+import { decodeToolChoice, encodeToolChoice, isForced, unknownOfToolChoice } from './tool-choice.ts'
 
 /** With fields of any shape. */
 type Body = MessagesRequest & {
@@ -222,7 +222,7 @@ export function encodeRequest(
     })
 
   const requestedLimit = encodeLimit(request, writing)
-  const forced = choice?.type === 'any' || choice?.type === 'tool'
+  const forced = isForced(choice)
   const thought = encodeThought(request, { maxTokens: requestedLimit, forced }, writing)
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1)

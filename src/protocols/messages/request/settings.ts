@@ -13,7 +13,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
-import { takesNoSampling, takesOneSampling } from '../../../models/claude.ts'
+import { mostTokens, takesNoSampling, takesOneSampling } from '../../../models/claude.ts'
 import { encodeMark } from '../content/cache.ts'
 import { enforceable } from '../content/enforceable.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -40,7 +40,7 @@ export function maxTokensFor(
   model: string | undefined,
   { defaultMaxTokens: given = defaultMaxTokens }: MessagesOptions,
 ): number {
-  return typeof given === 'function' ? given(model) : given
+  return Math.min(mostTokens(model), typeof given === 'function' ? given(model) : given)
 }
 
 /**

@@ -4,6 +4,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { takesNoForcedTool } from '../../../models/claude.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { isForeign, isHosted, nearestOf } from '../content/tools.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -66,13 +67,26 @@ export function encodeToolChoice(
     return undefined
   }
   const word =
-    (choice && encodeMode(choice, request, writing)) ??
+    (choice && taken(encodeMode(choice, request, writing), writing)) ??
     (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
   return parallel === false && word.type !== 'none'
     ? { ...word, disable_parallel_tool_use: true }
     : word
 }
+
+/** The choice as the model takes it. */
+function taken(
+  word: MessagesWrittenToolChoice | undefined,
+  { native, model, report }: RequestWriting,
+): MessagesWrittenToolChoice | undefined {
+  if (native || !isForced(word) || !takesNoForcedTool(model)) return word
+  report.add('tool-choice.not-forced', undefined, 'toolChoice')
+  return { type: 'auto' }
+}
+
+export const isForced = (choice: { type?: unknown } | undefined): boolean =>
+  choice?.type === 'any' || choice?.type === 'tool'
 
 function encodeMode(
   choice: ToolChoice,

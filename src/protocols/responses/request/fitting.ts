@@ -1,5 +1,7 @@
+import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { plainSchema } from '../../../kit/tools/plain-schema.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
@@ -80,4 +82,17 @@ const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {
   return without(body, ['tool_choice'])
 }
 
-const edits: readonly Edit[] = [effort, schemas, choiceOfTools]
+/** Servers that require the word JSON look for it in the input, not in the instructions. */
+const jsonWord: Edit = (body, { jsonWord: taken }, report) => {
+  const { text, input } = body
+  const wanted = isObject(text) ? text['format'] : undefined
+  if (taken !== 'add' || !isObject(wanted) || wanted['type'] !== 'json_object') return body
+  if (/json/i.test(JSON.stringify(input) ?? '')) return body
+  report.add('output.json-instructed', '/text/format')
+  const items: unknown[] = Array.isArray(input) ? input : [{ role: 'user', content: input ?? '' }]
+  return { ...body, input: [{ role: 'developer', content: jsonInstruction() }, ...items] }
+}
+
+const cacheKey: Edit = (body, { longCacheKey }, report) => fitCacheKey(body, longCacheKey, report)
+
+const edits: readonly Edit[] = [effort, schemas, choiceOfTools, jsonWord, cacheKey]
