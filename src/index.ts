@@ -28,6 +28,24 @@ export type { ErrorCode } from './errors.ts'
 export type { Note, NoteCode } from './notes.ts'
 export type { StreamUsage, ToolOptions, TranslationContext, WireError } from './protocol.ts'
 export type {
+  ChatCompletionsError,
+  ChatCompletionsEvent,
+  ChatCompletionsRequest,
+  ChatCompletionsResponse,
+} from './protocols/chat-completions/sdk-types.ts'
+export type {
+  ConverseError,
+  ConverseEvent,
+  ConverseRequest,
+  ConverseResponse,
+} from './protocols/converse/sdk-types.ts'
+export type {
+  GenerateContentError,
+  GenerateContentEvent,
+  GenerateContentRequest,
+  GenerateContentResponse,
+} from './protocols/generate-content/sdk-types.ts'
+export type {
   ChatCompletionsOptions,
   ConverseFamily,
   ConverseOptions,
@@ -38,7 +56,34 @@ export type {
   ProtocolName,
   ResponsesOptions,
 } from './protocols/index.ts'
-export type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
+export type {
+  MessagesError,
+  MessagesEvent,
+  MessagesRequest,
+  MessagesResponse,
+} from './protocols/messages/sdk-types.ts'
+export type {
+  ResponsesError,
+  ResponsesEvent,
+  ResponsesRequest,
+  ResponsesResponse,
+} from './protocols/responses/sdk-types.ts'
+export type {
+  ChatCompletionsRequestInput,
+  ChatCompletionsResponseInput,
+  ConverseRequestInput,
+  ConverseResponseInput,
+  GenerateContentRequestInput,
+  GenerateContentResponseInput,
+  MessagesRequestInput,
+  MessagesResponseInput,
+  RequestInput,
+  ResponseInput,
+  ResponsesRequestInput,
+  ResponsesResponseInput,
+  Wire,
+  WireInput,
+} from './protocols/wire.ts'
 export type { Settings } from './translate/settings.ts'
 export type { StreamTranslator } from './translate/stream-translator.ts'
 export type { VendorName } from './vendors/index.ts'

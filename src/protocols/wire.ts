@@ -1,14 +1,29 @@
 import type { Any } from '../kit/schema/sdk-types.ts'
-import type { ChatCompletionsRequest, ChatCompletionsResponse } from './chat-completions/schema.ts'
+import type {
+  ChatCompletionsRequest as ReadChatCompletionsRequest,
+  ChatCompletionsResponse as ReadChatCompletionsResponse,
+} from './chat-completions/schema.ts'
 import type { ChatCompletionsSdk } from './chat-completions/sdk-types.ts'
-import type { ConverseRequest, ConverseResponse } from './converse/schema.ts'
+import type {
+  ConverseRequest as ReadConverseRequest,
+  ConverseResponse as ReadConverseResponse,
+} from './converse/schema.ts'
 import type { ConverseSdk } from './converse/sdk-types.ts'
-import type { GenerateContentRequest, GenerateContentResponse } from './generate-content/schema.ts'
+import type {
+  GenerateContentRequest as ReadGenerateContentRequest,
+  GenerateContentResponse as ReadGenerateContentResponse,
+} from './generate-content/schema.ts'
 import type { GenerateContentSdk } from './generate-content/sdk-types.ts'
 import type { ProtocolName } from './index.ts'
-import type { MessagesRequest, MessagesResponse } from './messages/schema.ts'
+import type {
+  MessagesRequest as ReadMessagesRequest,
+  MessagesResponse as ReadMessagesResponse,
+} from './messages/schema.ts'
 import type { MessagesSdk } from './messages/sdk-types.ts'
-import type { ResponsesRequest, ResponsesResponse } from './responses/schema.ts'
+import type {
+  ResponsesRequest as ReadResponsesRequest,
+  ResponsesResponse as ReadResponsesResponse,
+} from './responses/schema.ts'
 import type { ResponsesSdk } from './responses/sdk-types.ts'
 
 /**
@@ -45,17 +60,40 @@ export type Wire = {
  */
 export type WireInput = {
   'chat-completions': {
-    request: Loose<ChatCompletionsRequest>
-    response: Loose<ChatCompletionsResponse>
+    request: ChatCompletionsRequestInput
+    response: ChatCompletionsResponseInput
   }
-  responses: { request: Loose<ResponsesRequest>; response: Loose<ResponsesResponse> }
-  messages: { request: Loose<MessagesRequest>; response: Loose<MessagesResponse> }
+  responses: { request: ResponsesRequestInput; response: ResponsesResponseInput }
+  messages: { request: MessagesRequestInput; response: MessagesResponseInput }
   'generate-content': {
-    request: Loose<GenerateContentRequest>
-    response: Loose<GenerateContentResponse>
+    request: GenerateContentRequestInput
+    response: GenerateContentResponseInput
   }
-  converse: { request: Loose<ConverseRequest>; response: Loose<ConverseResponse> }
+  converse: { request: ConverseRequestInput; response: ConverseResponseInput }
 }
+
+// Interfaces, so that an editor shows their names and not all of their fields.
+
+/** A request of chat-completions that wireglot reads. */
+export interface ChatCompletionsRequestInput extends Loose<ReadChatCompletionsRequest> {}
+/** A response of chat-completions that wireglot reads. */
+export interface ChatCompletionsResponseInput extends Loose<ReadChatCompletionsResponse> {}
+/** A request of responses that wireglot reads. */
+export interface ResponsesRequestInput extends Loose<ReadResponsesRequest> {}
+/** A response of responses that wireglot reads. */
+export interface ResponsesResponseInput extends Loose<ReadResponsesResponse> {}
+/** A request of messages that wireglot reads. */
+export interface MessagesRequestInput extends Loose<ReadMessagesRequest> {}
+/** A response of messages that wireglot reads. */
+export interface MessagesResponseInput extends Loose<ReadMessagesResponse> {}
+/** A request of generate-content that wireglot reads. */
+export interface GenerateContentRequestInput extends Loose<ReadGenerateContentRequest> {}
+/** A response of generate-content that wireglot reads. */
+export interface GenerateContentResponseInput extends Loose<ReadGenerateContentResponse> {}
+/** A request of converse that wireglot reads. */
+export interface ConverseRequestInput extends Loose<ReadConverseRequest> {}
+/** A response of converse that wireglot reads. */
+export interface ConverseResponseInput extends Loose<ReadConverseResponse> {}
 
 /**
  * A request body of the protocol, or a value whose type says nothing about it, such as the result

@@ -10,7 +10,10 @@ import type {
   ChatCompletionsWrittenUsage,
 } from './schema.ts'
 
-type SentRequest = Named<Omit<AsSdk<ChatCompletionsWire['request']>, 'messages' | 'tools'>> & {
+/** A request of chat-completions that wireglot writes. */
+export type ChatCompletionsRequest = Named<
+  Omit<AsSdk<ChatCompletionsWire['request']>, 'messages' | 'tools'>
+> & {
   messages: SentMessage[]
   tools?: AsSdk<ChatCompletionsWrittenTool>[]
 }
@@ -63,10 +66,21 @@ type ReceivedChunk = Omit<ReceivedResponse, 'object' | 'choices' | 'usage'> & {
   usage?: AsSdk<ChatCompletionsWrittenUsage> | null
 }
 
+/** A complete response of chat-completions that wireglot writes, or the body of an error. */
+export type ChatCompletionsResponse = ReceivedResponse | ChatCompletionsWire['error']
+
+/** The data of an event of chat-completions that wireglot writes. */
+export type ChatCompletionsEvent =
+  | ReceivedChunk
+  | Exclude<ChatCompletionsWire['event'], { choices: unknown }>
+
+/** The body of an error of chat-completions. */
+export type ChatCompletionsError = ChatCompletionsWire['error']
+
 /** The bodies of this protocol as the official SDK has them. */
 export type ChatCompletionsSdk = {
-  request: SentRequest
-  response: ReceivedResponse | ChatCompletionsWire['error']
-  event: ReceivedChunk | Exclude<ChatCompletionsWire['event'], { choices: unknown }>
-  error: ChatCompletionsWire['error']
+  request: ChatCompletionsRequest
+  response: ChatCompletionsResponse
+  event: ChatCompletionsEvent
+  error: ChatCompletionsError
 }

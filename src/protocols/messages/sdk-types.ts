@@ -7,7 +7,8 @@ import type {
   MessagesWrittenTool,
 } from './schema.ts'
 
-type SentRequest = Named<
+/** A request of messages that wireglot writes. */
+export type MessagesRequest = Named<
   Omit<AsSdk<MessagesWire['request']>, 'messages' | 'tools' | 'max_tokens' | 'system'>
 > & {
   max_tokens: number
@@ -111,10 +112,19 @@ type ReceivedEvent =
   | Extract<MessagesWire['event'], { type: 'content_block_stop' | 'message_stop' | 'ping' }>
   | ReceivedError
 
+/** A complete response of messages that wireglot writes, or the body of an error. */
+export type MessagesResponse = ReceivedResponse | ReceivedError
+
+/** The data of an event of messages that wireglot writes. */
+export type MessagesEvent = ReceivedEvent
+
+/** The body of an error of messages. */
+export type MessagesError = ReceivedError
+
 /** The bodies of this protocol as the official SDK has them. */
 export type MessagesSdk = {
-  request: SentRequest
-  response: ReceivedResponse | ReceivedError
-  event: ReceivedEvent
-  error: ReceivedError
+  request: MessagesRequest
+  response: MessagesResponse
+  event: MessagesEvent
+  error: MessagesError
 }

@@ -14,7 +14,8 @@ import type {
   ResponsesWrittenItem,
 } from './schema.ts'
 
-type SentRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & {
+/** A request of responses that wireglot writes. */
+export type ResponsesRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & {
   input: SentItem[]
   tools?: SentTool[]
 }
@@ -158,13 +159,22 @@ type ReceivedOf<Event> = Event extends Misplaced
 
 type ReceivedEvent = ReceivedOf<ResponsesWire['event']>
 
+/** A complete response of responses that wireglot writes, or the body of an error. */
+export type ResponsesResponse = ReceivedResponse | ResponsesWire['error']
+
+/** The data of an event of responses that wireglot writes. */
+export type ResponsesEvent = ReceivedEvent
+
+/** The body of an error of responses. */
+export type ResponsesError = ResponsesWire['error']
+
 /**
  * The bodies of this protocol as the official SDK has them, but for the event `error`, whose fields
  * it expects outside of `error`.
  */
 export type ResponsesSdk = {
-  request: SentRequest
-  response: ReceivedResponse | ResponsesWire['error']
-  event: ReceivedEvent
-  error: ResponsesWire['error']
+  request: ResponsesRequest
+  response: ResponsesResponse
+  event: ResponsesEvent
+  error: ResponsesError
 }
