@@ -28,24 +28,6 @@ export type { ErrorCode } from './errors.ts'
 export type { Note, NoteCode } from './notes.ts'
 export type { StreamUsage, ToolOptions, TranslationContext, WireError } from './protocol.ts'
 export type {
-  ChatCompletionsError,
-  ChatCompletionsEvent,
-  ChatCompletionsRequest,
-  ChatCompletionsResponse,
-} from './protocols/chat-completions/sdk-types.ts'
-export type {
-  ConverseError,
-  ConverseEvent,
-  ConverseRequest,
-  ConverseResponse,
-} from './protocols/converse/sdk-types.ts'
-export type {
-  GenerateContentError,
-  GenerateContentEvent,
-  GenerateContentRequest,
-  GenerateContentResponse,
-} from './protocols/generate-content/sdk-types.ts'
-export type {
   ChatCompletionsOptions,
   ConverseFamily,
   ConverseOptions,
@@ -57,29 +39,37 @@ export type {
   ResponsesOptions,
 } from './protocols/index.ts'
 export type {
+  ChatCompletionsError,
+  ChatCompletionsEvent,
+  ChatCompletionsRequest,
+  ChatCompletionsRequestInput,
+  ChatCompletionsResponse,
+  ChatCompletionsResponseInput,
+  ConverseError,
+  ConverseEvent,
+  ConverseRequest,
+  ConverseRequestInput,
+  ConverseResponse,
+  ConverseResponseInput,
+  GenerateContentError,
+  GenerateContentEvent,
+  GenerateContentRequest,
+  GenerateContentRequestInput,
+  GenerateContentResponse,
+  GenerateContentResponseInput,
   MessagesError,
   MessagesEvent,
   MessagesRequest,
-  MessagesResponse,
-} from './protocols/messages/sdk-types.ts'
-export type {
-  ResponsesError,
-  ResponsesEvent,
-  ResponsesRequest,
-  ResponsesResponse,
-} from './protocols/responses/sdk-types.ts'
-export type {
-  ChatCompletionsRequestInput,
-  ChatCompletionsResponseInput,
-  ConverseRequestInput,
-  ConverseResponseInput,
-  GenerateContentRequestInput,
-  GenerateContentResponseInput,
   MessagesRequestInput,
+  MessagesResponse,
   MessagesResponseInput,
   RequestInput,
   ResponseInput,
+  ResponsesError,
+  ResponsesEvent,
+  ResponsesRequest,
   ResponsesRequestInput,
+  ResponsesResponse,
   ResponsesResponseInput,
   Wire,
   WireInput,

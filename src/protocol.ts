@@ -1,5 +1,6 @@
 import type { CanonicalError } from './canonical/error.ts'
 import type { CanonicalEvent, EncoderEvent, PartDelta } from './canonical/event.ts'
+import type { Signature } from './canonical/message.ts'
 import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
@@ -25,6 +26,12 @@ export type ProtocolFacts<Options extends object = object> = {
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
   /** How a stream is framed on the wire. Absent: as text/event-stream. */
   framing?: Framing
+  /**
+   * Its signatures where a reseller passes them on: the `format` of the entry, the issuer that they
+   * get, and the form that a signature without text has here. Absent: there are none.
+   * Source: https://openrouter.ai/docs/use-cases/reasoning-tokens, November 2026.
+   */
+  resold?: { format: string; issuer: string; form: NonNullable<Signature['form']> }
 }
 
 /**

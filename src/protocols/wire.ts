@@ -26,6 +26,36 @@ import type {
 } from './responses/schema.ts'
 import type { ResponsesSdk } from './responses/sdk-types.ts'
 
+export type {
+  ChatCompletionsError,
+  ChatCompletionsEvent,
+  ChatCompletionsRequest,
+  ChatCompletionsResponse,
+} from './chat-completions/sdk-types.ts'
+export type {
+  ConverseError,
+  ConverseEvent,
+  ConverseRequest,
+  ConverseResponse,
+} from './converse/sdk-types.ts'
+export type {
+  GenerateContentError,
+  GenerateContentEvent,
+  GenerateContentRequest,
+  GenerateContentResponse,
+} from './generate-content/sdk-types.ts'
+export type {
+  MessagesError,
+  MessagesEvent,
+  MessagesRequest,
+  MessagesResponse,
+} from './messages/sdk-types.ts'
+export type {
+  ResponsesError,
+  ResponsesEvent,
+  ResponsesRequest,
+  ResponsesResponse,
+} from './responses/sdk-types.ts'
 /**
  * By protocol: the bodies that wireglot returns. `openai` and `@anthropic-ai/sdk` take a `request`
  * without a cast, and code for the responses of these takes a `response`. The SDK of responses adds

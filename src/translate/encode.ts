@@ -6,7 +6,7 @@ import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
 import { readableResults } from './passes/readable-results.ts'
-import { signedByMakers } from './passes/resold-signatures.ts'
+import { ownResoldSignatures } from './passes/resold-signatures.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
@@ -25,7 +25,7 @@ export function encodeRequest(
   const request =
     options.foreignSignatures === 'wrap'
       ? given
-      : withMessages(given, signedByMakers(given.messages, to.name))
+      : withMessages(given, ownResoldSignatures(given.messages, to))
   if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
   const wanted: Wanted = {

@@ -5,6 +5,7 @@ import { decodeError } from './errors.ts'
 import { type ConverseOptions, options } from './options.ts'
 import { path, protocolName } from './own.ts'
 import { fieldNames } from './request/field-names.ts'
+import { signatureIssuers } from './vocabulary.ts'
 
 /** What both halves have. */
 export const facts: ProtocolFacts<ConverseOptions> & { readonly name: typeof protocolName } = {
@@ -16,4 +17,5 @@ export const facts: ProtocolFacts<ConverseOptions> & { readonly name: typeof pro
   detect,
   decodeError,
   framing: eventStream,
+  resold: { format: 'anthropic-claude-v1', issuer: signatureIssuers.claude, form: 'redacted' },
 }

@@ -2,7 +2,7 @@ import type { AsSdk } from '../../kit/schema/sdk-types.ts'
 import type { ConverseWire } from './schema.ts'
 
 /** A request of converse that wireglot writes. */
-export type ConverseRequest = AsSdk<ConverseWire['request']>
+export interface ConverseRequest extends AsSdk<ConverseWire['request']> {}
 
 /** A complete response of converse that wireglot writes, or the body of an error. */
 export type ConverseResponse = AsSdk<ConverseWire['response']>

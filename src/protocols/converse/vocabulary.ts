@@ -178,6 +178,6 @@ export const families = [
  * Who issues the reasoning signatures of a family, if it is not this protocol: the models of that
  * family sign alike wherever they are reached, and accept each other's signatures.
  */
-export const signatureIssuers: Partial<Record<ConverseFamily, string>> = {
+export const signatureIssuers: Partial<Record<ConverseFamily, string>> & { claude: string } = {
   claude: 'messages',
 }

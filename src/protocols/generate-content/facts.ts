@@ -15,4 +15,5 @@ export const facts: ProtocolFacts<GenerateContentOptions> & { readonly name: typ
     fieldNames,
     detect,
     decodeError,
+    resold: { format: 'google-gemini-v1', issuer: protocolName, form: 'thought' },
   }

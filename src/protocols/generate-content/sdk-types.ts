@@ -2,7 +2,7 @@ import type { AsSdk } from '../../kit/schema/sdk-types.ts'
 import type { GenerateContentWire } from './schema.ts'
 
 /** A request of generate-content that wireglot writes. */
-export type GenerateContentRequest = AsSdk<GenerateContentWire['request']>
+export interface GenerateContentRequest extends AsSdk<GenerateContentWire['request']> {}
 
 /** A complete response of generate-content that wireglot writes, or the body of an error. */
 export type GenerateContentResponse = AsSdk<GenerateContentWire['response']>

@@ -15,4 +15,5 @@ export const facts: ProtocolFacts<MessagesOptions> & { readonly name: typeof pro
   olderNames: { 'output.format': ['output_format'] },
   detect,
   decodeError,
+  resold: { format: 'anthropic-claude-v1', issuer: protocolName, form: 'redacted' },
 }

@@ -1,48 +1,38 @@
 import type { Message, Part, ReasoningPart, Signature } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
+import type { ProtocolFacts } from '../../protocol.ts'
 
-/**
- * Who signs the reasoning that resellers pass on, by the `format` in the issuer, and the form that a
- * signature without text has there.
- * Source: https://openrouter.ai/docs/use-cases/reasoning-tokens, November 2026.
- */
-const makers: ReadonlyMap<string, { issuer: string; form: NonNullable<Signature['form']> }> =
-  new Map([
-    ['anthropic-claude-v1', { issuer: 'messages', form: 'redacted' }],
-    ['google-gemini-v1', { issuer: 'generate-content', form: 'thought' }],
-  ])
-
-/**
- * Signatures that a reseller has passed on, as those of the maker of the model. The target that is
- * the reseller's own protocol gets them as they came.
- */
-export function signedByMakers(messages: Message[], protocol: string): Message[] {
-  const isResold = ({ signature }: Part) => makerOf(signature, protocol) !== undefined
+/** Signatures of the target that a reseller has passed on, as the target's own. */
+export function ownResoldSignatures(
+  messages: Message[],
+  { resold }: Pick<ProtocolFacts, 'resold'>,
+): Message[] {
+  if (!resold) return messages
+  const isResold = ({ signature }: Part) => signature?.issuer.split('/')[1] === resold.format
   if (!messages.some(({ parts }) => parts.some(isResold))) return messages
+  const own = (signature: Signature): Signature => ({
+    ...signature,
+    issuer: resold.issuer,
+    ...(signature.form === 'encrypted' && { form: resold.form }),
+  })
   return messages.map(message =>
     message.parts.some(isResold)
-      ? { ...message, parts: withMakers(message.parts, protocol) }
+      ? { ...message, parts: withOwn(message.parts, isResold, own) }
       : message,
   )
 }
 
-function makerOf(signature: Signature | undefined, protocol: string) {
-  const [reseller, format] = signature?.issuer.split('/') ?? []
-  return format === undefined || reseller === protocol ? undefined : makers.get(format)
-}
-
-function withMakers(parts: readonly Part[], protocol: string): Part[] {
+function withOwn(
+  parts: readonly Part[],
+  isResold: (part: Part) => boolean,
+  own: (signature: Signature) => Signature,
+): Part[] {
   const ofCalls = new Map<Part, Signature>()
   const signed = flatMap(parts, (part): Part | Part[] => {
-    const maker = makerOf(part.signature, protocol)
-    if (!maker || !part.signature) return part
-    const { form } = part.signature
-    const signature: Signature = {
-      ...part.signature,
-      issuer: maker.issuer,
-      ...(form === 'encrypted' && { form: maker.form }),
-    }
-    const call = part.type === 'reasoning' && form === 'encrypted' ? callOf(part, parts) : undefined
+    if (!isResold(part) || !part.signature) return part
+    const signature = own(part.signature)
+    const isEncrypted = part.type === 'reasoning' && part.signature.form === 'encrypted'
+    const call = isEncrypted ? callOf(part, parts) : undefined
     if (!call) return { ...part, signature }
     ofCalls.set(call, signature)
     const { signature: _, id: __, redacted: ___, ...rest } = part as ReasoningPart
