@@ -1,5 +1,6 @@
 import type { Delta } from '../../../canonical/event.ts'
 import type {
+  MediaPart,
   Place,
   ReasoningPart,
   Role,
@@ -62,7 +63,7 @@ export type PartOut =
   | CallOut
   | Worded
   | { kind: 'audio'; id: string; late: ChatCompletionsAudio; hasData: boolean }
-  | { kind: 'tool'; part: ServerToolPart }
+  | { kind: 'tool'; head: ServerToolPart; image: MediaPart | undefined }
   | { kind: 'none' }
 
 export type Choice = {

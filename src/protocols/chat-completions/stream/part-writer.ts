@@ -119,7 +119,7 @@ function outOf(
     }
     case 'server-tool':
       // Its end shows whether it has made an image.
-      return { kind: 'tool', part: head }
+      return { kind: 'tool', head, image: head.image }
     case 'opaque':
     case 'tool-result':
     case 'search-result':
@@ -144,11 +144,11 @@ export function endPart(
   if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0)
     writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'tool') {
-    const { image, at } = out.part
+    const { head, image } = out
     if (image) {
-      reportOf(state).add('server-tool.image-only', at)
+      reportOf(state).add('server-tool.image-only', head.at)
       writeImage(state, choice, image, emit)
-    } else noteUnplaced(out.part, reportOf(state))
+    } else noteUnplaced(head, reportOf(state))
   }
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
 }
@@ -211,7 +211,7 @@ export function addToPart(
       else if (out.kind === 'reasoning') addDelta(out.part, delta)
       return
     case 'whole':
-      if (out.kind === 'tool' && delta.whole.type === 'server-tool') out.part = delta.whole
+      if (out.kind === 'tool' && delta.whole.type === 'server-tool') out.image = delta.whole.image
       reportOf(state).ext(delta.whole.ext, delta.whole.at)
       return
     default:
