@@ -19,10 +19,10 @@ import type {
   WireError,
 } from '../protocol.ts'
 import { withCallIds } from './call-ids.ts'
+import { withTrueEnds } from './endings.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
-import { failUnusable } from './unusable-calls.ts'
 
 /**
  * `signatures`: those that the caller stores itself (`signatures: 'store'`), for the next request.
@@ -74,7 +74,7 @@ export function translateForeign(
     from.decodeResponse(body, optionsFor(from, settings)),
   )
   const { request } = context ?? {}
-  const { id, ...nameless } = restoreResponse(failUnusable(withCallIds(value)), notes, context)
+  const { id, ...nameless } = restoreResponse(withTrueEnds(withCallIds(value)), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, optionsFor(to, settings), {

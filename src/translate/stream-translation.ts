@@ -12,6 +12,7 @@ import type {
   UpstreamHalf,
 } from '../protocol.ts'
 import { type CallIds, withCallId } from './call-ids.ts'
+import { type EndingState, withTrueEnd } from './endings.ts'
 import { createJsonWriter } from './json-writer.ts'
 import {
   type NormalizerState,
@@ -25,7 +26,6 @@ import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
 import { createStreamReader, type StreamReader } from './stream-reader.ts'
 import { type Own, type StreamTranslator, Translator } from './stream-translator.ts'
-import { endsUnusable, type UsableState, unusableCalls } from './unusable-calls.ts'
 
 /** The translator of a stream between different protocols. */
 export function translateForeignStream(
@@ -50,7 +50,7 @@ class Translation implements Own<string> {
   readonly #restoring: RestoreState
   readonly #restoresInput: boolean
   readonly #restoresText: boolean
-  readonly #usable: UsableState = { usable: {} }
+  readonly #held: EndingState = { usable: {}, calls: {} }
   readonly #callIds: CallIds = { counts: {}, given: {} }
   readonly #json = createJsonWriter()
   #order: NormalizerState
@@ -146,8 +146,11 @@ class Translation implements Own<string> {
     if (event.type === 'ping')
       this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
-    else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
-    else restoreEvent(this.#restoring, withCallId(this.#callIds, event), this.#normalize)
+    else {
+      const due = withTrueEnd(this.#held, event)
+      if ('failure' in due) this.reader.refuse(due.failure)
+      else restoreEvent(this.#restoring, withCallId(this.#callIds, due), this.#normalize)
+    }
   }
 
   #start({ id, ...start }: Extract<CanonicalEvent, { type: 'start' }>): void {

@@ -265,7 +265,19 @@ describe('drops of a response are noted at their path', () => {
     [
       'an unknown reason',
       'messages',
-      { status: 'incomplete', incomplete_details: { reason: 'moon' } },
+      {
+        status: 'incomplete',
+        incomplete_details: { reason: 'moon' },
+        output: [
+          {
+            type: 'message',
+            id: 'msg_1',
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text: 'a', annotations: [] }],
+          },
+        ],
+      },
       'finish.approximated /incomplete_details/reason',
     ],
     [

@@ -395,7 +395,7 @@ export function encodeFinish(
     return { stopReason: 'end_turn' }
   }
   const { word, exact } = wordOf(finish)
-  if (!exact) report.add('finish.approximated', at, 'finish.reason')
+  if (!exact || finish.approximate) report.add('finish.approximated', at, 'finish.reason')
   const matched = isMatch ? { stop_sequence: sequence } : undefined
   return omitUndefined({
     stopReason: word,

@@ -432,12 +432,12 @@ function refusalOf(
  * message.
  */
 function noteUnwritten(
-  { sequence, details, category, message, protocol }: Finish,
+  { approximate, sequence, details, category, message, protocol }: Finish,
   candidate: Candidate | undefined,
   { isExact, hasMessage }: { isExact: boolean; hasMessage: boolean },
   report: ResponsesReport,
 ): void {
-  if (!isExact && candidate?.finish)
+  if ((!isExact || (approximate && protocol !== protocolName)) && candidate?.finish)
     report.add('finish.approximated', candidate.at, 'finish.reason')
   if (sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
+import { explodeResponse, translateResponse } from '../support/untyped.ts'
 
 /**
  * Responses that end in tool calls of which none can be used. `stream`: the same, as wire events.
@@ -106,6 +107,110 @@ describe.each<[string, Case]>([
     expect(out).toContain(text)
     expect(translator.finished).toBe(false)
     expect(translator.error).toMatchObject({ status: 502 })
+  })
+})
+
+const talk = (content: object[], stopReason: string): Case => ({
+  from: 'converse',
+  whole: {
+    output: { message: { role: 'assistant', content } },
+    stopReason,
+    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+  },
+  stream: [],
+})
+const ending = (body: unknown) => {
+  const { choices, stop_reason, stopReason, candidates, status } = body as {
+    choices?: { finish_reason: string }[]
+    stop_reason?: string
+    stopReason?: string
+    candidates?: { finishReason: string }[]
+    status?: string
+  }
+  return (
+    choices?.[0]?.finish_reason ??
+    stop_reason ??
+    stopReason ??
+    candidates?.[0]?.finishReason ??
+    status
+  )
+}
+const every: ProtocolName[] = [...all, 'converse']
+
+describe.each<[string, Case]>([
+  ['chat-completions', chat({ content: '' }, 'odd')],
+  ['messages', { ...blocks([]), whole: { ...blocks([]).whole, stop_reason: 'odd' } }],
+  ['converse with a malformed call', talk([{ text: '' }], 'malformed_tool_use')],
+  ['converse with malformed output', talk([{ text: '' }], 'malformed_model_output')],
+  [
+    'generate-content',
+    {
+      from: 'generate-content',
+      whole: {
+        candidates: [{ index: 0, content: { role: 'model', parts: [] }, finishReason: 'ODD' }],
+      },
+      stream: [],
+    },
+  ],
+])('a turn of %s without content that ended for no known reason', (_, one) => {
+  test.each(every.filter(to => to !== one.from))('is an error toward %s', to => {
+    const { from } = one
+    const { body } = translateResponse(one.whole, { from, to })
+    expect(JSON.stringify(body)).toContain('the model ended without a response')
+    const translator = createStreamTranslator({ from, to })
+    const out = translator.push(explodeResponse(one.whole, { protocol: from })) + translator.end()
+    expect(out).toContain('the model ended without a response')
+    expect(translator.error).toMatchObject({ status: 502 })
+  })
+})
+
+describe.each<[string, Case]>([
+  ['chat-completions', chat({ tool_calls: [named] }, 'odd')],
+  [
+    'messages',
+    {
+      ...blocks([]),
+      whole: {
+        ...blocks([{ type: 'tool_use', id: 'a', name: 'look', input: {} }]).whole,
+        stop_reason: 'odd',
+      },
+    },
+  ],
+  ['converse', talk([{ toolUse: { toolUseId: 'a', name: 'look', input: {} } }], 'odd')],
+  [
+    'generate-content',
+    {
+      from: 'generate-content',
+      whole: {
+        candidates: [
+          {
+            index: 0,
+            content: { role: 'model', parts: [{ functionCall: { name: 'look', args: {} } }] },
+            finishReason: 'ODD',
+          },
+        ],
+      },
+      stream: [],
+    },
+  ],
+])('a turn of %s with calls that ended for no known reason', (_, one) => {
+  const words: Record<string, string> = {
+    'chat-completions': 'tool_calls',
+    messages: 'tool_use',
+    responses: 'completed',
+    'generate-content': 'STOP',
+    converse: 'tool_use',
+  }
+
+  test.each(every.filter(to => to !== one.from))('waits for their results toward %s', to => {
+    const { from } = one
+    const { body, notes } = translateResponse(one.whole, { from, to })
+    expect(ending(body)).toBe(words[to])
+    expect(notes.map(({ code }) => code)).toContain('finish.approximated')
+    const translator = createStreamTranslator({ from, to })
+    const out = translator.push(explodeResponse(one.whole, { protocol: from })) + translator.end()
+    expect(out).toContain(`"${words[to]}"`)
+    expect(translator.finished).toBe(true)
   })
 })
 
