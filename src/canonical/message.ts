@@ -219,8 +219,16 @@ export type ControlPart = PartBase & {
   effort?: string
 }
 
-/** Something of a type this library does not know. */
-export type OpaquePart = PartBase & { type: 'opaque'; protocol: string; raw: unknown }
+/**
+ * Something of a type this library does not know, or that only its protocol has. `plain`: what it is
+ * for other protocols.
+ */
+export type OpaquePart = PartBase & {
+  type: 'opaque'
+  protocol: string
+  raw: unknown
+  plain?: TextPart | MediaPart
+}
 
 /** A part of a message. */
 export type Part =

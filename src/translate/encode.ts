@@ -5,7 +5,7 @@ import type { CodecOptions, Demands, Encoded, ToolOptions, UpstreamHalf } from '
 import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
-import { readableResults } from './passes/readable-results.ts'
+import { plainParts, readableResults } from './passes/readable-results.ts'
 import { ownResoldSignatures } from './passes/resold-signatures.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
@@ -43,19 +43,24 @@ export function encodeRequest(
 type Wanted = { demands: Demands; protocol: string; repair: boolean }
 
 function prepare(
-  given: CanonicalRequest,
+  request: CanonicalRequest,
   { demands, protocol, repair }: Wanted,
   report: PassReport,
 ): ReturnType<typeof nameTools> {
+  const given = withMessages(request, plainParts(request.messages, protocol, report))
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
   const fitted = fitTools(held, demands.toolSchemas ?? {}, report)
   const gathered = gatherTools(fitted, demands.lateTools, protocol, report)
   const paired = pairToolCalls(gathered.messages, demands.toolPairs, repair, report)
-  const { request, renamed } = nameTools(withMessages(gathered, paired), demands.toolNames, report)
-  const readable = readableResults(request.messages, protocol, report)
+  const { request: called, renamed } = nameTools(
+    withMessages(gathered, paired),
+    demands.toolNames,
+    report,
+  )
+  const readable = readableResults(called.messages, protocol, report)
   return {
     renamed,
-    request: withMessages(request, placeInstructions(readable, demands.instructions, report)),
+    request: withMessages(called, placeInstructions(readable, demands.instructions, report)),
   }
 }
 

@@ -110,6 +110,10 @@ export const sharedNotes = {
     meaning:
       'The target takes no cache breakpoint at this content, or cache breakpoints are not written.',
   },
+  'cache.auto': {
+    kind: 'synthesized',
+    meaning: 'The last cacheable block is marked for the prompt cache.',
+  },
   'cache.too-many': {
     kind: 'dropped',
     meaning: 'The target accepts at most four cache breakpoints; the further ones are dropped.',
@@ -550,6 +554,7 @@ export const advice: Record<keyof typeof commonNotes | keyof typeof sharedNotes,
   'tool.renamed': 'Nothing to do.',
   'tool.unknown': 'Nothing to do.',
   'cache.unsupported': 'Toward chat-completions, set `chatCompletions.cacheMarks`.',
+  'cache.auto': 'Turn off `messages.autoCache` or `converse.autoCache` to avoid it.',
   'cache.too-many': 'Set at most four.',
   'cache.ttl': 'Nothing to do.',
   'citation.approximated': 'Nothing to do.',

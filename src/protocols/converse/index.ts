@@ -29,6 +29,7 @@ export const converse: Protocol<ConverseOptions, ConverseWire> & {
     ...upstream,
     withModel,
   }),
+  agentDefaults: { autoCache: true },
   outcome,
   errorJson: JSON.stringify,
 }

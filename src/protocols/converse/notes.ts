@@ -62,6 +62,7 @@ export const notes = {
     'sampling.model',
     'cache.ttl',
     'cache.ttl-order',
+    'cache.auto',
     'cache.too-many',
     'cache.unsupported',
     'tier.nearest',

@@ -31,6 +31,13 @@ export type ConverseOptions = {
    */
   jsonMode?: 'drop' | 'instruct'
   /**
+   * Marks the end of the last user message for the prompt cache, as providers with automatic caching
+   * do, for models that are known to cache; requests with marks of their own stay as they are.
+   * Default false, because cache writes cost extra; in the gateway true for requests with tools of
+   * clients that speak another protocol.
+   */
+  autoCache?: boolean
+  /**
    * Converts media to a format that the server accepts; returns undefined if it cannot. Default:
    * media in other formats are dropped.
    */
@@ -49,5 +56,6 @@ export const options = {
   unsignedReasoning: ['drop', 'text', 'keep'],
   leadingUser: ['auto', 'keep', 'synthesize'],
   jsonMode: ['drop', 'instruct'],
+  autoCache: 'flag',
   convertMedia: 'function',
 } as const satisfies OptionTable<ConverseOptions>

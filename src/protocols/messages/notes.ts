@@ -63,6 +63,7 @@ export const notes = {
     'sampling.model',
     'cache.ttl',
     'cache.ttl-order',
+    'cache.auto',
     'cache.too-many',
     'cache.unsupported',
     'tier.nearest',
@@ -142,10 +143,6 @@ export const notes = {
     kind: 'synthesized',
     meaning: 'The target requires a token limit; the default is written.',
   },
-  'cache.auto': {
-    kind: 'synthesized',
-    meaning: 'The last cacheable block is marked for the prompt cache.',
-  },
   'finish.refusal': {
     kind: 'approximated',
     meaning: 'A blocked or refused response ends with the stop reason for refusals.',
@@ -172,7 +169,6 @@ export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes
   'server-tool.search': 'Nothing to do.',
   'sampling.version': 'See `messages.apiVersion`.',
   'max-tokens.default': 'Set a limit in the request, or `messages.defaultMaxTokens`.',
-  'cache.auto': 'Turn off `messages.autoCache` to avoid it.',
   'finish.refusal': 'Nothing to do.',
   'usage.late': 'Nothing to do.',
 }

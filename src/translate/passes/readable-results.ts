@@ -4,6 +4,20 @@ import { flatMap } from '../../kit/text/flat-map.ts'
 import type { PassReport } from '../notes.ts'
 import { mapParts } from './map-parts.ts'
 
+/** The parts that only another protocol has, as what they are for others. */
+export function plainParts(messages: Message[], protocol: string, report: PassReport): Message[] {
+  const plain = (part: Part): Part => {
+    if (part.type !== 'opaque' || !part.plain || part.protocol === protocol) return part
+    report.add('part.foreign', part.at)
+    return part.plain
+  }
+  return mapParts(messages, part =>
+    part.type === 'tool-result' && part.content.some(({ type }) => type === 'opaque')
+      ? { ...part, content: part.content.map(plain) }
+      : plain(part),
+  )
+}
+
 /**
  * Parts of tool results so that the model can read them: those that only another protocol than the
  * target knows become text, and a text that is a list of parts becomes these parts.

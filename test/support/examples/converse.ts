@@ -355,6 +355,9 @@ export const examples: Record<string, Example> = {
     { tools: { serverTools: 'map' } },
   ),
   'tool.from-history': fromChat(chat.says(user, called('c1'), result('c1'))),
+  'cache.auto': request('chat-completions')(chat.request({ model: claude }), {
+    converse: { autoCache: true },
+  }),
   'server-tool.image-only': response('responses')(
     items.response([
       { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },

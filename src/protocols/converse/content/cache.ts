@@ -56,6 +56,10 @@ export type Mark = {
 /** Models that cache, and those whose family is unknown. */
 const caching: ReadonlySet<ConverseFamily> = new Set(['claude', 'nova', 'nova2', 'unknown'])
 
+/** Is the model known to cache? */
+export const caches = (family: ConverseFamily): boolean =>
+  family !== 'unknown' && caching.has(family)
+
 export const canCache = (family: ConverseFamily, place: Mark['place']): boolean =>
   caching.has(family) && (place !== 'tools' || family === 'claude' || family === 'unknown')
 

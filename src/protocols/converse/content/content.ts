@@ -1,5 +1,6 @@
 import type {
   Message,
+  OpaquePart,
   Part,
   Place,
   SearchResultPart,
@@ -11,6 +12,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { writtenRefusal, writtenResult, writtenText } from '../../../kit/fields/written.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { partsOfBlocks } from '../../../kit/signatures/block-parts.ts'
 import { carrier } from '../../../kit/signatures/carried.ts'
@@ -19,7 +21,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { blockOf, keep, keepBoth, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import {
-  type ConverseBlock,
+  ConverseBlock,
   type ConverseBlockOf,
   type ConverseInside,
   type ConverseWrittenBlock,
@@ -97,6 +99,7 @@ export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): 
       undefined,
       unknownOf(block, jsonKeys),
     )
+  if (isBlockOf(block, 'guardContent')) return { ...opaque(block, at), ...guardedIn(block, at) }
   for (const control of ['toolAddition', 'toolRemoval'] as const)
     if (isBlockOf(block, control))
       return {
@@ -109,7 +112,21 @@ export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): 
   return opaque(block, at)
 }
 
-const opaque = (raw: ConverseBlock, at: Place): Part => ({
+/** The text or image that a guardrail is to check. */
+function guardedIn(
+  { guardContent: { text, image } }: ConverseBlockOf<'guardContent'>,
+  at: Place,
+): Pick<OpaquePart, 'plain'> {
+  const inside = below(at, 'guardContent')
+  if (isObject(text) && typeof text['text'] === 'string')
+    return { plain: { type: 'text', text: text['text'], at: inside } }
+  const block = { image }
+  if (!accepts(ConverseBlock, block) || !isBlockOf(block, 'image')) return {}
+  const plain = decodeMedia(block, 'image', block.image, inside)
+  return plain.type === 'media' ? { plain } : {}
+}
+
+const opaque = (raw: ConverseBlock, at: Place): OpaquePart => ({
   type: 'opaque',
   protocol: protocolName,
   raw,

@@ -258,7 +258,10 @@ function encodeSource(
         return encodeSource({ ...part, source: { type: 'base64', ...inline } }, writing, write)
       // The server fetches nothing but objects of S3.
       if (!/^s3:\/\//i.test(source.url)) return refused(part, writing)
-      const form = formFor(part, source.mime, writing) ?? { kind: common }
+      const form =
+        formFor(part, source.mime, writing) ??
+        (native ? { kind: common } : formOfName(source.url, common))
+      if (!form) return refused(part, writing)
       return {
         ...form,
         source: { s3Location: { ...ownUnder(part.ext, 'source'), uri: source.url } },
@@ -288,6 +291,21 @@ function encodeSource(
       return source satisfies never
   }
 }
+
+/** The form by the extension of an address, which the server requires to be named. */
+function formOfName(url: string, kind: MediaKind): Omit<Form, 'source'> | undefined {
+  const extension = /\.(\w+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? ''
+  const format = extensions.get(extension) ?? extension
+  const found = [kind, ...kinds].find(one => formats[one].has(format))
+  return found && { kind: found, format }
+}
+
+/** Those that are no format. */
+const extensions = new Map([
+  ['jpg', 'jpeg'],
+  ['htm', 'html'],
+  ['3gp', 'three_gp'],
+])
 
 /** Does it begin as base64? Clients also put addresses of their providers there. */
 const isBase64 = (data: string) => /^[A-Za-z0-9+/=\s]+$/.test(data.slice(0, 64))

@@ -7,7 +7,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../../protocol.ts'
 import { match, target } from '../address.ts'
-import { addPoint, limitPoints, type Mark } from '../content/cache.ts'
+import { addPoint, caches, limitPoints, type Mark } from '../content/cache.ts'
 import { decodeTools, encodeTools } from '../content/tools.ts'
 import { type Reading, type RequestWriting, startWriting } from '../content/writing.ts'
 import { familyOf } from '../models.ts'
@@ -215,6 +215,10 @@ export function encodeRequest(
   const chosen = encodeToolChoice(request, tools.length, writing)
   const conversation = encodeConversation(messages, marks, writing)
   if (cache?.auto) markEnd(cache.auto, conversation, marks, writing)
+  else if (!native && options.autoCache && marks.length === 0 && caches(writing.family)) {
+    const place = markEnd({}, conversation, marks, writing)
+    if (place !== undefined) report.add('cache.auto', place)
+  }
   if (!native)
     limitPoints(
       marks,
@@ -277,13 +281,16 @@ function noteOthers(request: CanonicalRequest, report: ConverseReport): void {
 const limitOf = (limit: number | undefined, native: boolean): number | undefined =>
   !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
 
-/** The automatic cache mark of another protocol: a cache point behind the last user message. */
+/**
+ * The automatic cache mark of another protocol: a cache point behind the last user message. Its path,
+ * if one was added.
+ */
 function markEnd(
   auto: NonNullable<NonNullable<CanonicalRequest['cache']>['auto']>,
   { messages }: Conversation,
   marks: Mark[],
   writing: RequestWriting,
-): void {
+): string | undefined {
   const last = messages.findLast(({ role }) => role === 'user')
   const before = marks.length
   if (last && !last.content.at(-1)?.cachePoint) {
@@ -298,6 +305,12 @@ function markEnd(
   }
   if (marks.length === before && !last?.content.at(-1)?.cachePoint)
     writing.report.add('cache.unsupported', undefined, 'cache.auto')
+  const made = marks[before]
+  return last && made
+    ? `/messages/${messages.indexOf(last)}/content/${last.content.findIndex(
+        ({ cachePoint }) => cachePoint === made.wire,
+      )}/cachePoint`
+    : undefined
 }
 
 /** Fields of the model's own API; objects are joined. */
