@@ -2,7 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { failedEnd, reportDroppedContent } from '../kit/errors/failed-response.ts'
-import { retryWords } from '../kit/errors/retry-hint.ts'
+import { retryWords, writtenHint } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { isObject } from '../kit/json/json.ts'
 import { readBody } from '../kit/json/wrong-input.ts'
@@ -120,7 +120,10 @@ export function translateError(
 ): WireError & { notes: Note[] } {
   if (from.name === to.name) return { ...error, notes: [] }
   const { value, notes } = from.decodeError(error, optionsFor(from, settings))
-  const encoded = to.encodeError(value, {
+  const words = retryWords(error.headers)
+  const hint = words['retry-after'] ? undefined : (value.retryAfterMs ?? writtenHint(value))
+  const hinted = hint === undefined ? value : { ...value, retryAfterMs: hint }
+  const encoded = to.encodeError(hinted, {
     ...optionsFor(to, settings),
     fieldNames: from.fieldNames,
   })
@@ -128,7 +131,7 @@ export function translateError(
   refuseIfStrict(all, settings.strict, to.name)
   return {
     ...encoded.wire,
-    headers: { ...retryWords(error.headers), ...encoded.wire.headers },
+    headers: { ...words, ...encoded.wire.headers },
     notes: all,
   }
 }

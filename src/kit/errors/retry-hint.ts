@@ -1,4 +1,5 @@
 import type { CanonicalError } from '../../canonical/error.ts'
+import { isObject } from '../json/json.ts'
 
 /** The value of a header, whatever the case of its name. `name` is in lower case. */
 export function headerOf(
@@ -27,6 +28,21 @@ export function retryHint(
   if (amount.test(rough)) return Math.round(Number(rough) * 1000)
   const date = Date.parse(rough)
   return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
+}
+
+/** Names of a number of seconds in the details of an error. */
+const secondsIn = ['resets_in_seconds', 'retry_after_seconds', 'retry_after'] as const
+
+/** The same for an error that says when to come back only in its body. */
+export function writtenHint({ kind, details, message, raw }: CanonicalError): number | undefined {
+  if (kind !== 'rate_limit' && kind !== 'quota' && kind !== 'overloaded') return undefined
+  for (const name of secondsIn) {
+    const error = isObject(raw) ? raw['error'] : undefined
+    const [value] = [details, error].flatMap(one => (isObject(one) ? (one[name] ?? []) : []))
+    if (typeof value === 'number' && value >= 0) return Math.round(value * 1000)
+  }
+  const [, number, unit] = /try again in (\d{1,9}(?:\.\d+)?) ?(ms|s)\b/i.exec(message) ?? []
+  return number === undefined ? undefined : Math.round(Number(number) * (unit === 'ms' ? 1 : 1000))
 }
 
 /** `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110). */

@@ -25,6 +25,7 @@ export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage
     completion_tokens_details,
     prompt_cache_hit_tokens,
     prompt_cache_miss_tokens: missed,
+    prompt_cache_write_tokens,
     cached_tokens,
     num_cached_tokens,
     cache_read_input_tokens,
@@ -77,13 +78,19 @@ export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage
   const usage: Usage = omitUndefined({
     input,
     output,
-    cacheRead:
-      count(cached) ??
-      count(prompt_cache_hit_tokens) ??
-      count(cached_tokens) ??
-      count(cache_read_input_tokens) ??
+    // Relays write 0 in the fields that they do not fill.
+    cacheRead: largest([
+      count(cached),
+      hit,
+      count(cached_tokens),
+      count(cache_read_input_tokens),
       count(num_cached_tokens),
-    cacheWrite: count(cache_write_tokens) ?? count(cache_creation_input_tokens),
+    ]),
+    cacheWrite: largest([
+      count(cache_write_tokens),
+      count(cache_creation_input_tokens),
+      count(prompt_cache_write_tokens),
+    ]),
     reasoning,
     inputAudio: count(inputAudio),
     outputAudio: count(outputAudio),
@@ -109,6 +116,11 @@ export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage
   }
   if (counter.repaired) report?.once('usage.repaired', '/usage')
   return keep(usage, omitUndefinedOrNone(fields))
+}
+
+function largest(counts: readonly (number | undefined)[]): number | undefined {
+  const known = counts.filter(count => count !== undefined)
+  return known.length > 0 ? Math.max(...known) : undefined
 }
 
 /** `repaired`: a count was text, a fraction or invalid. */

@@ -284,13 +284,23 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
   return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
 }
 
+const inputCounts = [
+  'input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const
+
 function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   if (wire === undefined || wire === null) return
   if (!isObject(wire)) {
     reportOf(state).add('field.unknown', '/usage')
     return
   }
-  state.usage = { ...state.usage, ...omitNullish(wire) }
+  const earlier: JsonObject = state.usage ?? {}
+  const counts = omitNullish(wire) as JsonObject
+  // Some relays repeat the counts of the input as 0.
+  for (const key of inputCounts) if (counts[key] === 0 && earlier[key]) delete counts[key]
+  state.usage = { ...earlier, ...counts }
   const usage = decodeUsage(state.usage)
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
