@@ -23,19 +23,41 @@ type Case = {
   to: string
   kind: 'request' | 'response' | 'stream' | 'error'
   input: unknown
+  options?: Partial<TranslateOptions>
 }
 type Evaluator = { runCase(testCase: Case, output: unknown, report: string[]): string[] }
 
-const cases = shared
-  ? (JSON.parse(readFileSync(join(shared, 'failure-cases.json'), 'utf8')) as { cases: Case[] })
-      .cases
-  : []
+const casesIn = (file: string) =>
+  shared ? (JSON.parse(readFileSync(join(shared, file), 'utf8')) as { cases: Case[] }).cases : []
+const cases = [...casesIn('failure-cases.json'), ...casesIn('failure-cases-3.json')]
 const rows = cases.filter(
   (one): one is Case & Pair => isProtocolName(one.from) && isProtocolName(one.to),
 )
 
 /** The contents of the file when this was written: an unknown name must not drop its cases. */
-const fewest = 60
+const fewest = 111
+
+/** Cases that fail, and why. One that passes has to leave the list. */
+const known: Record<string, string> = {
+  PC420: 'the schema of a response keeps keywords that Claude refuses on Bedrock',
+  PC435: 'a JSON Schema in a tool result is structure toward generate-content',
+  PC472: 'a PDF in image_url is read as an image',
+  PC492: 'keys next to $ref stay toward generate-content',
+  PC515: 'arguments that are an object in a response of responses are refused',
+  PC565: 'keys next to $ref stay in the schema of a response toward generate-content',
+  PC624: 'names of properties are not renamed',
+  PC629: 'a long prompt_cache_key is not hashed',
+  PC630: 'JSON without a schema is not named in the messages for OpenAI',
+  PC631: 'stop is written to models that refuse it',
+  PC633: 'a failed result keeps its picture toward messages',
+  PC643: 'thinking is disabled for a model that always thinks',
+  PC646: 'a tool is forced on a model that refuses it',
+  PC648: 'a tool is forced on a model that refuses it',
+  PC650: 'thinking is disabled for a model that always thinks, toward converse',
+  PC653: 'tools keep an effort that OpenAI refuses with them',
+  PC655: 'an effort is written that the model does not have',
+  PC659: 'more output tokens are requested than the model can write',
+}
 
 /** The evaluator folds streams by a name of its own. */
 const foldNames: Record<string, string> = { 'chat-completions': 'chat' }
@@ -63,26 +85,32 @@ describe.skipIf(!shared)(`what goes wrong elsewhere (${skipReason})`, () => {
     } catch (error) {
       report.push(error instanceof Error ? error.message : String(error))
     }
-    expect(runCase({ ...row, to: foldNames[row.to] ?? row.to }, output, report)).toEqual([])
+    const faults = runCase({ ...row, to: foldNames[row.to] ?? row.to }, output, report)
+    if (known[row.id] === undefined) expect(faults).toEqual([])
+    else expect(faults, `${row.id} passes: take it out of the list`).not.toEqual([])
   })
 })
 
-function convert({ id, kind, input, from, to }: Case & Pair): { out: unknown; notes: Note[] } {
+function convert({ id, kind, input, from, to, options: ofCase }: Case & Pair): {
+  out: unknown
+  notes: Note[]
+} {
+  const settings = { from, to, ...options[id], ...ofCase }
   switch (kind) {
     case 'request': {
-      const { body, notes } = translateRequest(input, { from, to, ...options[id] })
+      const { body, notes } = translateRequest(input, settings)
       return { out: body, notes }
     }
     case 'response': {
-      const { body, notes } = translateResponse(input, { from, to })
+      const { body, notes } = translateResponse(input, settings)
       return { out: body, notes }
     }
     case 'error': {
-      const { notes, ...out } = translateError(input as WireError, { from, to })
+      const { notes, ...out } = translateError(input as WireError, settings)
       return { out, notes }
     }
     case 'stream': {
-      const translator = createStreamTranslator({ from, to })
+      const translator = createStreamTranslator(settings)
       let text = ''
       for (const chunk of chunksOf(input, from)) text += translator.push(chunk)
       text += translator.end()
