@@ -1,12 +1,11 @@
 import type { Delta, PlacedSignature } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
-import type { Citation, ExtMap, Part, Place, Signature, TextPart } from '../../canonical/message.ts'
+import type { Citation, ExtMap, Part, Place, TextPart } from '../../canonical/message.ts'
 import { mapCallId } from '../conversation/ids.ts'
 import { omitUndefined } from '../fields/omit.ts'
 import { parseObject, startJson } from '../json/json.ts'
 import type { Report } from '../notes/report.ts'
 import type { commonNotes, sharedNotes } from '../notes/shared.ts'
-import type { SegmentLength } from '../signatures/segments.ts'
 import { isNullInput } from '../tools/object-input.ts'
 import {
   addInput,
@@ -25,7 +24,6 @@ type BlockNotes = typeof commonNotes &
     typeof sharedNotes,
     | 'citation.foreign'
     | 'finish.truncated-as-length'
-    | 'reasoning.joined'
     | 'refusal.as-text'
     | 'stream.trailing-arguments'
     | 'text.blank'
@@ -84,13 +82,8 @@ export type BlockWire<State extends BlockState, Emit, Written, WireDelta> = {
   noteHead?(state: State, block: Block): void
   /** Reasoning without a signature was written. */
   markUnsigned?(state: State): void
-  seal(
-    state: State,
-    signature: Signature,
-    id: string | undefined,
-    segments: readonly SegmentLength[],
-  ): string
-  redacted(state: State, signature: Signature, block: Block): Written
+  /** What a block of reasoning holds besides its text. Undefined: it is written whole. */
+  sealed(block: Written): { signature?: string | null | undefined } | undefined
   carrier(placed: PlacedSignature, attach?: string): Written
   phase(phase: NonNullable<TextPart['phase']>): Written
   /** Matches the ids that a call may have. */
@@ -293,22 +286,20 @@ export function createBlockWriter<State extends BlockState, Emit, Written, WireD
   }
 
   function closeReasoning(state: State, block: Block, emit: Emit): void {
-    const { signature, segments, head, index, kind } = block
-    const { id, redacted } = head.type === 'reasoning' ? head : {}
-    if (signature && (kind === 'redacted' || (index === undefined && redacted))) {
+    const { signature, index } = block
+    const [written] = wire.encode(state, reasoningOf(block))
+    const sealed = written && wire.sealed(written)
+    if (written && !sealed) {
       state.reasoningCount++
-      wire.writeWhole(state, wire.redacted(state, signature, block), emit, head.at)
+      wire.writeWhole(state, written, emit, block.head.at)
       return
     }
-    if (signature) {
+    if (signature && sealed?.signature != null) {
       begin(state, block, emit)
-      const value = wire.seal(state, signature, id, segments)
-      writeDelta(block, deltas.signature(value, block.signatureExt), emit)
+      writeDelta(block, deltas.signature(sealed.signature, block.signatureExt), emit)
     } else {
-      reportOf(state).onceEach('message.envelope', head.at, { itemId: id })
       if (index === undefined) return
       wire.markUnsigned?.(state)
-      if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
     }
     if (!signature?.value) state.closed[block.key] = { ...block, text: '' }
     stop(block, emit)
@@ -380,6 +371,17 @@ export function createBlockWriter<State extends BlockState, Emit, Written, WireD
       if (!isCall(open) || isWhole(open)) closeOpen(state, emit)
     },
   }
+}
+
+/** All of a reasoning part, whose text has been written. */
+function reasoningOf({ head, text, segments, signature }: Block): Part {
+  let start = 0
+  const cut = segments.map(({ kind, length }) => {
+    const segment = { kind, text: text.slice(start, start + length) }
+    start += length + '\n\n'.length
+    return segment
+  })
+  return { ...head, type: 'reasoning', segments: cut, ...omitUndefined({ signature }) } as Part
 }
 
 function kindOf(head: Part): BlockKind {

@@ -288,10 +288,11 @@ function encodeText(
   const cited = citations?.length ? citations : undefined
   if (!native && !text.trim() && (!text || to === 'provider')) {
     // Leaving out an empty text loses nothing, unless it is an instruction or has a cache mark.
-    if (text || role === 'system' || cache) report.add('text.blank', at)
-    if (cited && to === 'client') return encodeCited(part, report)
-    for (const _citation of cited ?? []) report.add('citation.foreign', at, 'citations')
-    return []
+    const written = cited && to === 'client' ? encodeCited(part, report) : []
+    if (written.length === 0 && (text || role === 'system' || cache)) report.add('text.blank', at)
+    if (to === 'provider')
+      for (const _citation of cited ?? []) report.add('citation.foreign', at, 'citations')
+    return written
   }
   const front = phase && opens && text ? [phaseBlock(phase)] : []
   const taken = to === 'client' ? cited : cited?.filter(({ protocol }) => protocol === protocolName)

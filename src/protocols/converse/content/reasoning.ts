@@ -244,7 +244,7 @@ function encodeSealed(part: ReasoningPart, { report, family }: Writing): Convers
  * A signature as it is sent to a client: in an envelope with all that its block has no field for,
  * bare if there is none of that.
  */
-export function seal(
+function seal(
   signature: Signature,
   id: string | undefined,
   segments: readonly SegmentLength[],
@@ -261,11 +261,7 @@ export function seal(
 }
 
 /** The same for a blob, which is base64. */
-export function sealBlob(
-  signature: Signature,
-  id: string | undefined,
-  family: ConverseFamily,
-): string {
+function sealBlob(signature: Signature, id: string | undefined, family: ConverseFamily): string {
   return isBare(signature, id, family)
     ? blobOf(signature)
     : wrapSignatureInBase64({ signature, ...omitUndefined({ id }) })

@@ -282,7 +282,7 @@ function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock
   if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(withPhase(message), writing, role)
+  return encodeParts(withPhase(message), writing, 'assistant')
 }
 
 /** How parts of a response are written. */

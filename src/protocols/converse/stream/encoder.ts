@@ -9,7 +9,7 @@ import { noteCache } from '../content/cache.ts'
 import { validCallId } from '../content/calls.ts'
 import { encodeCitation, isApproximated } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
-import { encodeCarrier, phaseBlock, seal, sealBlob } from '../content/reasoning.ts'
+import { encodeCarrier, phaseBlock } from '../content/reasoning.ts'
 import { familyOf } from '../models.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { blockOf, ownOf, protocolName, wireOf } from '../own.ts'
@@ -146,16 +146,7 @@ export const streamEncoder: StreamMachine<
       noteCache(head, reportOf(state))
       noteOwn(state, head.ext, head.at)
     },
-    seal: (state, ...sealed) => seal(...sealed, state.family),
-    redacted: ({ family }, signature, { head }) => ({
-      reasoningContent: {
-        redactedContent: sealBlob(
-          signature,
-          head.type === 'reasoning' ? head.id : undefined,
-          family,
-        ),
-      },
-    }),
+    sealed: block => block.reasoningContent?.reasoningText,
     carrier: encodeCarrier,
     phase: phaseBlock,
     validCallId,

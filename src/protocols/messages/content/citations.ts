@@ -92,27 +92,27 @@ export function encodeCited(
     // Some servers cite without a span: they mean the whole text.
     return start >= 0 && start < end
       ? { citation, start, end, isPlaced: true }
-      : { citation, start: 0, end: points.length, isPlaced: false }
+      : { citation, start: 0, end: points.length, isPlaced: !isSpanned(citation) }
   })
-  const owned = flatMap(own, encodeCitation)
-  const cut = piecesOf(points.length, spanned)
-  const isCut = cut !== undefined && owned.length * cut.length <= 1000 + 16 * owned.length
+  const write = (citation: Citation) => encodeCitation(citation, report)
+  const owned = flatMap(own, write)
   const whole = { start: 0, end: points.length, spans: spanned }
+  const cut = text === '' ? [whole] : piecesOf(points.length, spanned)
+  const isCut = cut !== undefined && owned.length * cut.length <= 1000 + 16 * owned.length
   const blocks: MessagesWrittenBlockOf<'text'>[] = []
   for (const { start, end, spans: covering } of isCut ? cut : [whole]) {
-    const citations = [...owned, ...flatMap(covering, ({ citation }) => encodeCitation(citation))]
-    blocks.push({
-      type: 'text',
-      text: points.slice(start, end).join(''),
-      ...(citations.length > 0 && { citations }),
-    })
+    const citations = [...owned, ...flatMap(covering, ({ citation }) => write(citation))]
+    if (text !== '' || citations.length > 0)
+      blocks.push({
+        type: 'text',
+        text: points.slice(start, end).join(''),
+        ...(citations.length > 0 && { citations }),
+      })
   }
   for (const { citation, isPlaced } of spanned) {
-    if (encodeCitation(citation).length === 0) report.add('citation.foreign', at, 'citations')
+    if (write(citation).length === 0) report.add('citation.foreign', at, 'citations')
     else if (!isPlaced || !isCut) report.add('citation.span', at, 'citations')
   }
-  if (foreign.some(({ kind }) => kind === 'url'))
-    report.once('citation.encrypted-index', '/content')
   return blocks
 }
 
@@ -124,18 +124,18 @@ export function byOrigin(citations: readonly Citation[]): [own: Citation[], fore
   ]
 }
 
+/** Does a citation of another protocol cover only a span of its text? */
+export const isSpanned = ({ protocol, start, end }: Citation) =>
+  protocol !== protocolName && (start !== undefined || end !== undefined)
+
 /** A citation on this wire. Empty: it has no form here. */
-export function encodeCitation({
-  kind,
-  url,
-  title,
-  citedText,
-  protocol,
-  raw,
-  encrypted,
-}: Citation): MessagesCitation[] {
+export function encodeCitation(
+  { kind, url, title, citedText, protocol, raw, encrypted }: Citation,
+  report: MessagesReport,
+): MessagesCitation[] {
   if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
   if (kind !== 'url' || url === undefined) return []
+  if (!encrypted) report.once('citation.encrypted-index', '/content')
   return [
     {
       type: 'web_search_result_location',

@@ -307,27 +307,33 @@ function encodeText(
   report.ext(ext, at)
   // An empty text with a signature is that of a carrier block: only the carrier is written again.
   if (native && !text && signature) return []
-  if (!native && (!text || (to === 'provider' && !text.trim()))) {
-    // Leaving out an empty text loses nothing, unless it is an instruction or has a cache mark.
-    if (text || role === 'system' || cache) report.add('text.blank', at)
-    for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
-    return []
-  }
   const front = phase && opens ? [phaseBlock(phase)] : []
   const [own, foreign] = citations ? byOrigin(citations) : none
-  if (to === 'client' && foreign.length > 0) {
-    const cited = encodeCited(part, report)
+  const cited =
+    to === 'client' && (foreign.length > 0 || (!text && !native && citations))
+      ? encodeCited(part, report)
+      : []
+  if (cited.length > 0)
     return [
       ...front,
       ...cited.map((block, index) =>
         index === cited.length - 1 ? marked(block, part, writing) : block,
       ),
     ]
+  if (!native && (!text || (to === 'provider' && !text.trim()))) {
+    // Leaving out an empty text loses nothing, unless it is an instruction or has a cache mark.
+    if (text || role === 'system' || cache) report.add('text.blank', at)
+    if (to === 'provider')
+      for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
+    return []
   }
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')
-  const kept = own.length > 0 && !refused ? flatMap(own, encodeCitation) : undefined
+  const kept =
+    own.length > 0 && !refused
+      ? flatMap(own, citation => encodeCitation(citation, report))
+      : undefined
   return [
     ...front,
     marked(

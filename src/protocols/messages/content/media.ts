@@ -163,12 +163,11 @@ export function encodeMedia(
 ): MessagesWrittenBlock[] {
   const { report, to, native } = writing
   const { kind, filename, title, context, detail, citations, transcript, at, ext } = part
-  const inResult = to === 'client' && role === 'assistant'
   if (kind === 'audio' && transcript) {
     report.add('media.transcript', at)
     return [{ type: 'text', text: transcript }]
   }
-  if (inResult) {
+  if (to === 'client') {
     report.add('media.unsupported', at)
     return []
   }

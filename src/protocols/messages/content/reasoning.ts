@@ -158,7 +158,6 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
   if (value === undefined) {
     report.onceEach('message.envelope', at, { itemId: id })
     if (segments.length > 1) report.add('reasoning.joined', at)
-    report.once('reasoning.signature-empty', '/content')
   }
   return [wireOf<Thinking>({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
 }
@@ -167,7 +166,7 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
  * A signature as it is sent to a client: in an envelope with all that its block has no field for,
  * bare if there is none of that.
  */
-export function seal(
+function seal(
   signature: Signature,
   id: string | undefined,
   segments: readonly SegmentLength[],

@@ -1,4 +1,4 @@
-import type { Message, Place } from '../../../canonical/message.ts'
+import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { responseCallId } from '../../../kit/conversation/ids.ts'
@@ -63,8 +63,7 @@ export function decodeResponse(
   const allowed = allowedNames(context)
   for (const part of parts) {
     if (part.signature) part.signature = signedBy(model, protocolName, part.signature)
-    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name))
-      report.add('tool-choice.not-allowed', part.at)
+    noteNotAllowed(part, allowed, report)
   }
   const finish = decodeFinish(stop_reason, stop_sequence, stop_details)
   const last = parts.at(-1)
@@ -92,6 +91,16 @@ export function decodeResponse(
     ),
     notes: report.notes,
   }
+}
+
+/** Notes a call of a tool that the request did not allow. `allowed` undefined: all are. */
+export function noteNotAllowed(
+  part: Part,
+  allowed: readonly string[] | undefined,
+  report: MessagesReport,
+): void {
+  if (part.type === 'tool-call' && allowed?.includes(part.name) === false)
+    report.add('tool-choice.not-allowed', part.at)
 }
 
 /** Usage or error of a response, as in `decodeResponse`; nothing else is read. */
@@ -187,23 +196,23 @@ export function encodeResponse(
     encodeMessage(message, report, omitUndefined({ carriers, endsInText: !seen.calls })),
   )
   if (carriers) dropLast(content, carriers, report)
+  const isUnsigned = content.some(block => block.type === 'thinking' && block.signature === '')
+  noteUnsigned(isUnsigned, candidate?.finish, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const ending = { finish: candidate?.finish, at: candidate?.at, promptBlocked, seen }
   const stop = encodeFinish(ending, options, report)
   // The same response gets the same id each time it is encoded.
   const native = response.source?.protocol === protocolName
-  const named = model ?? options.context?.request?.model
-  if (id === undefined && !native) report.add('response.id', '/id')
-  if (named === undefined && !native) report.add('response.model', '/model')
   const wire: MessagesWrittenResponse = {
     container: null,
     diagnostics: null,
     ...ownOf(ext),
-    id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
+    ...(native
+      ? { id, model: model ?? options.context?.request?.model }
+      : namesOf({ id, model }, fallbacks(options), '', report)),
     type: 'message',
     role: 'assistant',
-    model: named ?? (native ? undefined : 'unknown'),
     content,
     ...stop,
     usage: encodeUsage(usage, serviceTier, report),
@@ -211,6 +220,37 @@ export function encodeResponse(
   }
   report.resolvePending(wire)
   return { wire: omitUndefined(wire), notes: report.notes }
+}
+
+export type Fallbacks = { id: string; model?: string }
+
+/** The id and the model of a response whose source has none. */
+export const fallbacks = ({ newId, context }: Options): Fallbacks => ({
+  id: newId?.('msg_') ?? 'msg_0',
+  ...omitUndefined({ model: context?.request?.model }),
+})
+
+/** The id and the model that every response has. `at`: path of what holds them, for the notes. */
+export function namesOf(
+  { id, model }: { id: string | undefined; model: string | undefined },
+  fallback: Fallbacks,
+  at: string,
+  report: MessagesReport,
+): { id: string; model: string } {
+  const named = model || fallback.model
+  if (!id) report.add('response.id', `${at}/id`)
+  if (named === undefined) report.add('response.model', `${at}/model`)
+  return { id: id || fallback.id, model: named ?? 'unknown' }
+}
+
+/** Notes the empty signatures of thinking that has none, unless it came from this protocol so. */
+export function noteUnsigned(
+  isUnsigned: boolean,
+  finish: Finish | undefined,
+  report: MessagesReport,
+): void {
+  if (isUnsigned && finish?.protocol !== protocolName)
+    report.once('reasoning.signature-empty', '/content')
 }
 
 /**
@@ -244,7 +284,7 @@ function encodeMessage(
   if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(withPhase(message), { ...layout, ...responseWriting(report) }, role)
+  return encodeParts(withPhase(message), { ...layout, ...responseWriting(report) }, 'assistant')
 }
 
 /** How parts of a response are written. */

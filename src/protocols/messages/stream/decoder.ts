@@ -22,7 +22,7 @@ import { createMessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
 import { fault, keep, protocolName } from '../own.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import { decodeFinish, decodeTier, responseKeys } from '../response/response.ts'
+import { decodeFinish, decodeTier, noteNotAllowed, responseKeys } from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
 import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from '../schema.ts'
 import {
@@ -208,8 +208,7 @@ function openBlock(
     return
   }
   const whole = decodeBlock(block, at, reportOf(state))
-  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false)
-    reportOf(state).add('tool-choice.not-allowed', at)
+  noteNotAllowed(whole, state.allowed, reportOf(state))
   // `input` of the start event counts only if no delta brings input text.
   const part = reader.startPart(
     state,

@@ -7,7 +7,7 @@ import type { BlockEncoderState } from '../../../kit/stream/block-encoder.ts'
 import type { Emit } from '../../../protocol.ts'
 import { encodeBareError } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
-import { protocolName } from '../own.ts'
+import { type Fallbacks, noteUnsigned } from '../response/response.ts'
 import type { MessagesEvent, MessagesWrittenBlock } from '../schema.ts'
 
 /** What the files of the stream encoder share: its state, and functions of it. */
@@ -15,7 +15,7 @@ import type { MessagesEvent, MessagesWrittenBlock } from '../schema.ts'
 export type EmitWire = Emit<MessagesEvent>
 
 export type EncoderState = BlockEncoderState & {
-  fallback: { id: string; model?: string }
+  fallback: Fallbacks
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
   /**
    * The option `lastSignature`: may a response end in the carrier block for the signature of its
@@ -38,19 +38,13 @@ export type EncoderState = BlockEncoderState & {
 export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport =>
   createMessagesReport(fieldNames, notes)
 
-/** Notes an empty signature, unless the response came from this protocol with it. */
-export function noteUnsigned(state: EncoderState): void {
-  if (state.unsigned && state.finish?.protocol !== protocolName)
-    reportOf(state).once('reasoning.signature-empty', '/content')
-}
-
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   const { id, model, serviceTier } = state.start
   const report = reportOf(state)
   if (state.phase === 'held') report.rest({ id, model, serviceTier }, '')
   report.rest({ promptBlocked: state.promptBlocked }, '')
   noteFinish(state.finish, state.finishAt, report)
-  noteUnsigned(state)
+  noteUnsigned(state.unsigned, state.finish, report)
   const body = encodeBareError(error, report)
   noteUsage(state)
   emit(body)

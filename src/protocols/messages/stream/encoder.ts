@@ -6,13 +6,20 @@ import { createBlockEncoder, type EventOf, startBlocks } from '../../../kit/stre
 import type { Block } from '../../../kit/stream/blocks.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import { encodeCitation } from '../content/citations.ts'
+import { encodeCitation, isSpanned } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
-import { encodeCarrier, phaseBlock, seal } from '../content/reasoning.ts'
+import { encodeCarrier, phaseBlock } from '../content/reasoning.ts'
 import { marked } from '../content/writing.ts'
 import type { MessagesOptions, Options } from '../options.ts'
-import { ownOf, protocolName, wireOf } from '../own.ts'
-import { encodeFinish, responseWriting, wordOf } from '../response/response.ts'
+import { ownOf, wireOf } from '../own.ts'
+import {
+  encodeFinish,
+  fallbacks,
+  namesOf,
+  noteUnsigned,
+  responseWriting,
+  wordOf,
+} from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type {
   MessagesDelta,
@@ -21,7 +28,7 @@ import type {
   MessagesWrittenBlock,
   MessagesWrittenBlockOf,
 } from '../schema.ts'
-import { type EmitWire, type EncoderState, fail, noteUnsigned, reportOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, fail, reportOf } from './encoder-state.ts'
 
 /**
  * Canonical events → wire events. `message_delta` waits for the token counts; the last event of a
@@ -34,10 +41,7 @@ export const streamEncoder: StreamMachine<
   MessagesOptions
 > = {
   initial: (options: Options = {}) => ({
-    fallback: {
-      id: options.newId?.('msg_') ?? 'msg_0',
-      ...omitUndefined({ model: options.context?.request?.model }),
-    },
+    fallback: fallbacks(options),
     start: {},
     lastSignature: options.lastSignature ?? 'block',
     carriers: [],
@@ -107,13 +111,9 @@ export const streamEncoder: StreamMachine<
       input: json => ({ type: 'input_json_delta', partial_json: json }),
       signature: (signature, ext) => ({ ...ownOf(ext), type: 'signature_delta', signature }),
       citation(state, citation, at) {
-        const [wire] = encodeCitation(citation)
-        if (wire && citation.protocol !== protocolName) {
-          const report = reportOf(state)
-          if (citation.start !== undefined || citation.end !== undefined)
-            report.once('citation.span', at, 'citations')
-          report.once('citation.encrypted-index', '/content')
-        }
+        const report = reportOf(state)
+        const [wire] = encodeCitation(citation, report)
+        if (wire && isSpanned(citation)) report.once('citation.span', at, 'citations')
         return wire && { type: 'citations_delta', citation: wire }
       },
     },
@@ -123,15 +123,7 @@ export const streamEncoder: StreamMachine<
       state.unsigned = true
     },
 
-    seal: (_, ...sealed) => seal(...sealed),
-    redacted: (_, signature, { head, segments }) =>
-      wireOf<MessagesWrittenBlockOf<'redacted_thinking'>>(
-        {
-          type: 'redacted_thinking',
-          data: seal(signature, head.type === 'reasoning' ? head.id : undefined, segments),
-        },
-        head.ext,
-      ),
+    sealed: block => (block.type === 'thinking' ? block : undefined),
     carrier: encodeCarrier,
     phase: phaseBlock,
     validCallId,
@@ -153,9 +145,6 @@ function update(state: EncoderState, { serviceTier }: EventOf<'update'>): void {
 
 function begin(state: EncoderState, emit: EmitWire): void {
   const { id, model, serviceTier, transformations, ext } = state.start
-  const named = model || state.fallback.model
-  if (!id) reportOf(state).add('response.id', '/message/id')
-  if (named === undefined) reportOf(state).add('response.model', '/message/model')
   const own = ownOf(ext)
   const early = state.early?.input !== undefined
   if (!early) reportOf(state).add('usage.late', '/message/usage')
@@ -167,10 +156,9 @@ function begin(state: EncoderState, emit: EmitWire): void {
       container: null,
       diagnostics: null,
       ...own,
-      id: id || state.fallback.id,
+      ...namesOf({ id, model }, state.fallback, '/message', reportOf(state)),
       type: 'message',
       role: 'assistant',
-      model: named ?? 'unknown',
       content: [],
       stop_reason: null,
       stop_sequence: null,
@@ -186,7 +174,7 @@ const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo',
 
 function finishMessage(state: EncoderState, stop: MessagesStop, emit: EmitWire): void {
   const { container = null, ...beside } = ownOf(state.ext) ?? {}
-  noteUnsigned(state)
+  noteUnsigned(state.unsigned, state.finish, reportOf(state))
   for (const { at } of state.carriers)
     reportOf(state).add('reasoning.trailing-signature', at, 'signature')
   const usage = encodeUsage(state.usage, undefined, reportOf(state))
