@@ -65,7 +65,7 @@ export function decodeItems(
       messages.push(message)
     }
   })
-  attachCarriers(messages, carriers, place => report.add('reasoning.signature-orphaned', place))
+  attachCarriers(messages, carriers, report)
   return messages
 }
 
@@ -168,7 +168,7 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): Respons
       part.type !== 'text' ||
       part.text !== '' ||
       (opensEnvelopes(writing) && part.signature) ||
-      (writing.target === 'output' && part.logprobs)
+      (writing.target === 'output' && (part.logprobs || part.citations?.length))
     )
       return encodeContent(part, message.role, writing)
     writing.report.ext(part.ext, part.at)

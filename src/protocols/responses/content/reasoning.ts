@@ -13,6 +13,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { ResponsesReport } from '../notes.ts'
 import { protocolName, wireOf } from '../own.ts'
 import type { ResponsesItemOf, ResponsesReasoning } from '../schema.ts'
 import { itemOf, withHead } from './item-head.ts'
@@ -224,11 +225,11 @@ export type Carrier = {
 export function attachCarriers(
   messages: Message[],
   carriers: readonly (Carrier & { index: number })[],
-  orphaned: (at: Place | undefined) => void,
+  report: ResponsesReport,
 ): void {
   for (const { attach, signature, proven, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
-    if (!owner) orphaned(at)
+    if (!owner) noteOrphan(at, report)
     else if (owner.type !== 'reasoning') owner.signature = signature
     else {
       // Its id was made up for the client.
@@ -237,6 +238,10 @@ export function attachCarriers(
     }
   }
 }
+
+/** Notes the signature of a part that is not there. `at`: path of the item that carries it. */
+export const noteOrphan = (at: Place | undefined, report: ResponsesReport) =>
+  report.add('reasoning.signature-orphaned', at)
 
 /** `index`: number of messages before the carrier. */
 function ownerOf(messages: Message[], index: number, attach: Attachment): Part | undefined {

@@ -1,4 +1,4 @@
-import type { Message, Part } from '../../../canonical/message.ts'
+import type { Message, Part, RefusalPart } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
@@ -18,6 +18,7 @@ import { markCut } from '../../../kit/tools/cut-calls.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { clientCalls, expandedIn } from '../content/client-tools.ts'
 import { decodeItems, encodeMessage } from '../content/items.ts'
+import { encodeWords } from '../content/message-item.ts'
 import { startWriting, type Writing } from '../content/writing.ts'
 import { failureOf, noteFailure, readError, readFailure } from '../errors.ts'
 import type { ResponsesReport } from '../notes.ts'
@@ -390,7 +391,7 @@ export function encodeEnding(
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
-  if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
+  noteBlocked(blocked, report)
   const isRefused = isRefusal(finish, context.output)
   const { status, reason, exact } = encodeFinish(
     isRefused ? { ...finish, reason: 'refusal' } : finish,
@@ -465,14 +466,24 @@ function outputTextOf(
   }
 }
 
-function refusalItem(refusal: string, writing: Writing): ResponsesWrittenItem {
-  writing.report.add('refusal.synthesized', '/output')
+/** Notes a blocked prompt of a response that also has an ending. */
+export function noteBlocked(blocked: EndingContext['blocked'], report: ResponsesReport): void {
+  if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
+}
+
+/** The refusal of a response whose output has none. */
+export function makeRefusal(text: string, report: ResponsesReport): RefusalPart {
+  report.add('refusal.synthesized', '/output')
+  return { type: 'refusal', text }
+}
+
+function refusalItem(text: string, writing: Writing): ResponsesWrittenItem {
   return {
     type: 'message',
     id: writing.itemId?.(undefined, 'msg_'),
     status: 'completed',
     role: 'assistant',
-    content: [{ type: 'refusal', refusal }],
+    content: [encodeWords(makeRefusal(text, writing.report), 'assistant', writing)],
   }
 }
 

@@ -1,7 +1,7 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import { type Attachment, accepts, ordinalOf } from '../content/reasoning.ts'
+import { type Attachment, accepts, noteOrphan, ordinalOf } from '../content/reasoning.ts'
 import {
   type Carried,
   type DecoderState,
@@ -100,5 +100,5 @@ export function arrived(
 
 /** Notes: the part that a signature belongs to never came. */
 export function orphan(state: DecoderState, carried: Carried | undefined): void {
-  if (carried) reportOf(state).add('reasoning.signature-orphaned', `/output/${carried.index}`)
+  if (carried) noteOrphan(`/output/${carried.index}`, reportOf(state))
 }

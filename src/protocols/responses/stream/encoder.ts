@@ -260,7 +260,7 @@ function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: Emit
       takeCitation(state, part, delta.citation, emit)
       return
     case 'logprobs':
-      takeLogprobs(state, part, delta.logprobs)
+      takeLogprobs(part, delta.logprobs)
       return
     case 'fields':
       takeFields(part, delta)

@@ -1,16 +1,14 @@
 import { copyOf } from '../../../canonical/copy.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { RefusalPart } from '../../../canonical/message.ts'
 import type { Candidate } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { encodeWords } from '../content/message-item.ts'
 import { unsigned } from '../content/reasoning.ts'
-import { startWriting } from '../content/writing.ts'
 import { failureOf, noteFailure, streamError } from '../errors.ts'
 import { snapshot } from '../response/envelope.ts'
-import { encodeEnding } from '../response/response.ts'
+import { encodeEnding, makeRefusal, noteBlocked } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ResponsesWrittenItem } from '../schema.ts'
 import { inputKey } from './call-items.ts'
@@ -43,7 +41,7 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
     return
   }
   if (state.finish?.reason === 'error') {
-    if (state.blocked) reportOf(state).add('finish.approximated', undefined, 'promptBlocked')
+    noteBlocked(state.blocked, reportOf(state))
     fail(
       state,
       {
@@ -98,11 +96,7 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
   if (!item) return
   if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
   else if (value.type === 'text' || value.type === 'refusal')
-    contentOf(item)[content] = encodeWords(
-      unsigned(value),
-      'assistant',
-      startWriting('output', false, state.options),
-    )
+    contentOf(item)[content] = encodeWords(unsigned(value), 'assistant', writingOf(state))
   else if (value.type === 'reasoning' && item.wire.type === 'reasoning') {
     const of = <Type extends string>(kind: 'summary' | 'raw', type: Type) =>
       value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
@@ -195,13 +189,12 @@ function waits(items: Item[]): boolean {
 
 /** Writes the refusal, where the output has none. */
 function explain(state: EncoderState, text: string, emit: EmitWire): void {
-  reportOf(state).add('refusal.synthesized', '/output')
+  const refusal = makeRefusal(text, reportOf(state))
   const message = Object.keys(state.messages).length + state.items.length
   state.messages[message] = {
     head: { role: 'assistant', origin: 'message', parts: [] },
     item: undefined,
   }
-  const refusal: RefusalPart = { type: 'refusal', text }
   const part = startPartState(message, refusal)
   startText(state, part, refusal, emit)
   leaveItem(state, part)

@@ -7,13 +7,12 @@ import type {
   TextPart,
   TokenLogprob,
 } from '../../../canonical/message.ts'
-import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { append } from '../../../kit/text/append.ts'
 import { lengthLater } from '../../../kit/text/text.ts'
 import { encodeCitation, encodeLogprob } from '../content/citations.ts'
 import { encodeWords } from '../content/message-item.ts'
 import { carrierItem, unsigned } from '../content/reasoning.ts'
-import { startWriting } from '../content/writing.ts'
+import { createResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { ResponsesWrittenContent } from '../schema.ts'
 import {
@@ -21,7 +20,6 @@ import {
   type EncoderState,
   type OpenPart,
   placeOf,
-  reportOf,
   write,
   writingOf,
 } from './encoder-state.ts'
@@ -52,7 +50,7 @@ export function startText(
   if (head.type === 'text')
     for (const citation of head.citations ?? []) takeCitation(state, part, citation, emit)
   if (text && isText(part.value)) giveText(state, part, part.value, text, emit)
-  if (head.logprobs) takeLogprobs(state, part, head.logprobs)
+  if (head.logprobs) takeLogprobs(part, head.logprobs)
 }
 
 /** The head without its lists, which are written as deltas. */
@@ -104,17 +102,10 @@ export function giveText(
   })
 }
 
-/**
- * Keeps log probabilities until the text delta that they are written in. A refusal cannot have
- * them, which is noted.
- */
-export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: TokenLogprob[]): void {
-  if (part.value.type === 'refusal') {
-    reportOf(state).once('field.unsupported', part.value.at, 'logprobs')
-    return
-  }
-  noteTokens(logprobs, protocolName, reportOf(state))
+/** Keeps log probabilities until the text delta that they are written in. */
+export function takeLogprobs(part: OpenPart, logprobs: TokenLogprob[]): void {
   addDelta(part.value, { kind: 'logprobs', logprobs })
+  if (part.value.type === 'refusal') return
   append(part.waiting.logprobs, logprobs)
 }
 
@@ -146,7 +137,8 @@ function giveCitation(
   { citation, length, at }: { citation: Citation; length: () => number; at: Place | undefined },
   emit: EmitWire,
 ): void {
-  const annotation = encodeCitation(citation, length, reportOf(state), at)
+  // What it loses is noted when the text ends.
+  const annotation = encodeCitation(citation, length, createResponsesReport(), at)
   if (!annotation) return
   const place = {
     ...placeOf(state, part),
@@ -171,10 +163,7 @@ export function endText(
 ): void {
   if (value.type === 'text') giveWaiting(state, part, value, emit)
   const writing = writingOf(state)
-  const muted = startWriting('output', writing.native, state.options)
-  const wire = encodeWords(unsigned(value), 'assistant', muted)
-  writing.report.ext(value.ext, value.at)
-  if (value.cache) writing.report.add('cache.unsupported', value.at, 'cache')
+  const wire = encodeWords(unsigned(value), 'assistant', writing)
   const place = { ...placeOf(state, part), content_index: part.content }
   if (value.type === 'refusal')
     write(state, 'response.refusal.done', { ...place, refusal: value.text }, emit)
