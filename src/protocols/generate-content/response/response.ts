@@ -189,9 +189,7 @@ function decodeCandidate(
     ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult'))
     : {}
   const left = groundingMetadata
-    ? attachCitations(parts, groundingMetadata, () =>
-        report.add('citation.rounded', below(at, 'groundingMetadata')),
-      )
+    ? attachCitations(parts, groundingMetadata, () => noteRounded(at, report))
     : undefined
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
   const finish = decodeFinish(wire.finishReason, finishMessage, {
@@ -487,6 +485,10 @@ export function responseWriting(
 }
 
 /** Logprobs, and the JSON pointer of their node. */
+/** Notes the span of a citation that is rounded to characters. `at`: path of the candidate. */
+export const noteRounded = (at: Place | undefined, report: GenerateContentReport) =>
+  report.once('citation.rounded', below(at ?? '', 'groundingMetadata'))
+
 type PartLogprobs = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
 
 /** `left`: what `decodeLogprobs` left. Undefined: there are none. */

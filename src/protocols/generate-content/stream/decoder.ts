@@ -17,7 +17,7 @@ import { extOf, protocolName } from '../own.ts'
 import { inCamelCase } from '../request/spelling.ts'
 import { decodeBlocked, decodeFinish } from '../response/finish.ts'
 import { decodeLogprobs } from '../response/logprobs.ts'
-import { readTime } from '../response/response.ts'
+import { noteRounded, readTime } from '../response/response.ts'
 import { decodeTier, decodeUsage } from '../response/usage.ts'
 import type { GenerateContentContent } from '../schema.ts'
 import { finishWord } from '../vocabulary.ts'
@@ -346,8 +346,7 @@ function takeGrounding(
         part: open.part,
         delta: { kind: 'citation', citation },
       })
-  if (isOpenText && rounded)
-    reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
+  if (isOpenText && rounded) noteRounded(at, reportOf(state))
   addGrounding(grounding.wire, wire)
   addGrounding(grounding.left, isOpenText ? left : wire)
   grounding.last = wire
