@@ -229,8 +229,8 @@ export function finishCarriers(
     report.add('parts.order-lost', at)
   if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (Object.keys(written).length > 0) {
-    for (const part of usable) noteDialect(part.at ?? at, writing)
-    if (usable.length === 0 && recorded?.textSignatures.length) noteDialect(at, writing)
+    for (const part of telling) noteDialect(part.at ?? at, writing)
+    if (telling.length === 0 && recorded?.textSignatures.length) noteDialect(at, writing)
   }
   return written
 }
