@@ -1,4 +1,5 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
+import { lacksUser } from '../../../kit/conversation/leading-user.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
@@ -189,15 +190,9 @@ function encodeTurns(
     wires.push({ role: word, content })
   }
   for (const { role, content } of wires) if (role === 'user') completeDocuments(content, writing)
-  const { leadingUser = 'auto' } = options
-  const [head] = wires
-  const isMissing = head
-    ? head.role === 'assistant' && leadingUser !== 'keep'
-    : instructs && leadingUser === 'synthesize'
-  if (isMissing) {
-    report.add('message.leading-user', '/messages/0')
+  const place = { first: wires[0]?.role, instructs, at: '/messages/0' }
+  if (lacksUser(place, options.leadingUser ?? 'auto', report))
     wires.unshift({ role: 'user', content: [{ text: '.' }] })
-  }
   trimEnd(wires, messages, writing)
   report.resolvePending(wires, '/messages')
   return wires

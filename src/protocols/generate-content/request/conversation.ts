@@ -1,4 +1,5 @@
 import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import { lacksUser } from '../../../kit/conversation/leading-user.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -239,15 +240,9 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const turns = groupTurns(first < 0 ? [] : messages.slice(first))
   const unsigned = unsignedCalls(turns, writing)
   const contents = encodeTurns(turns, { ...writing, unsigned })
-  const { leadingUser = 'auto' } = options
-  const isMissing =
-    contents[0]?.role === 'model'
-      ? leadingUser !== 'keep'
-      : leadingUser === 'synthesize' && contents.length === 0 && system.length > 0
-  if (isMissing) {
-    report.add('message.leading-user', '/contents/0')
+  const place = { first: contents[0]?.role, instructs: system.length > 0, at: '/contents/0' }
+  if (lacksUser(place, options.leadingUser ?? 'auto', report))
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
-  }
   report.resolvePending(contents, '/contents')
   return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
 }

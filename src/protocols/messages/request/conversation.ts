@@ -1,4 +1,5 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
+import { lacksUser } from '../../../kit/conversation/leading-user.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -123,7 +124,7 @@ export function encodeMessages(
   messages: readonly Message[],
   writing: RequestWriting,
 ): { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] } {
-  const { native, report, options } = writing
+  const { native, report } = writing
   for (const message of messages) encodeEnvelope(message, report)
   const first = messages.findIndex(({ role, origin }) =>
     native ? origin !== 'instructions' : role !== 'system' && role !== 'developer',
@@ -133,11 +134,7 @@ export function encodeMessages(
   const system = encodeSystem(leading, writing)
   const wires = native
     ? others.map(message => encodeNative(message, writing))
-    : encodeTurns(others, writing)
-  if (!native && options.leadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
-    report.add('message.leading-user', '/messages/0')
-    wires.push({ role: 'user', content: '.' })
-  }
+    : encodeTurns(others, system.length > 0, writing)
   return system.length === 0 ? { messages: wires } : { system: contentOf(system), messages: wires }
 }
 
@@ -190,6 +187,7 @@ function wireOfMessage({ role, blocks, own }: Wire): MessagesWrittenMessage {
 
 function encodeTurns(
   messages: readonly Message[],
+  instructs: boolean,
   writing: RequestWriting,
 ): MessagesWrittenMessage[] {
   const { report, options } = writing
@@ -208,10 +206,9 @@ function encodeTurns(
     } else if (blocks.length > 0 || own.output_config !== undefined)
       wires.push({ role, blocks, own })
   }
-  if (options.leadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
-    report.add('message.leading-user', '/messages/0')
+  const place = { first: wires[0]?.role, instructs, at: '/messages/0' }
+  if (lacksUser(place, options.leadingUser ?? 'keep', report))
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
-  }
   const last = wires.at(-1)
   const { trailingAssistant: trailing = 'auto' } = options
   const isRefused =
