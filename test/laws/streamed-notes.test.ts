@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
@@ -88,6 +89,11 @@ const say = (...parts: object[]) =>
     ],
   }) as CanonicalResponse
 
+const kindsIn = ({ candidates }: CanonicalResponse) =>
+  candidates.map(({ messages }) =>
+    messages.flatMap(({ parts }) => parts.map(({ type, signature }) => [type, signature?.value])),
+  )
+
 const signature = { value: 'UVVF', issuer: 'x', form: 'thought' }
 const audio = {
   type: 'media',
@@ -126,5 +132,12 @@ describe.each(all)('$name: the notes of a stream are those of the complete respo
   ])('%s', (_, value, given = {}) => {
     const found = factsOf(to, value, { alwaysUsage: true, ...given } as CodecOptions)
     expect(found?.streamed).toEqual(found?.whole)
+  })
+
+  test.each([{}, { transcript: 'hi' }])('signed audio leaves what it leaves whole: %o', words => {
+    const value = say({ ...audio, ...words, signature })
+    const streamed = collect(decodeStream(to, encodeStream(to, explode(value)).wires)).response
+    const whole = to.decodeResponse(to.encodeResponse(value).wire).value
+    expect(kindsIn(streamed)).toEqual(kindsIn(whole))
   })
 })
