@@ -275,7 +275,7 @@ export function layoutPartsOf(
  * Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that
  * of the last signed text, if a server of this protocol signed it.
  */
-export function encodeTextSignature(
+function encodeTextSignature(
   { parts, recipient }: Pick<AssistantToWrite, 'parts' | 'recipient'>,
   writing: PartWriting,
 ): ChatCompletionsSignatureFields {
