@@ -80,4 +80,19 @@ export const llamaCpp = {
       sources: ['https://github.com/ggml-org/llama.cpp'],
     },
   ],
+  // Media for a model without a projector, schemas that do not compile, and unknown parameters.
+  requestFaults: {
+    words: [
+      'image input is not supported',
+      'audio input is not supported',
+      'video input is not supported',
+      'Failed to initialize samplers',
+      'failed to parse grammar',
+      'JSON schema conversion failed',
+      'Unsupported param',
+      'tools param requires --jinja flag',
+      'tool_choice param requires --jinja flag',
+    ],
+    sources: ['https://github.com/ggml-org/llama.cpp'],
+  },
 } as const satisfies Vendor

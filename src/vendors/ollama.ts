@@ -82,4 +82,15 @@ export const ollama = {
       sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
     },
   ],
+  // Images for a model without vision, and schemas that do not compile (llm/server.go, model/model.go).
+  requestFaults: {
+    words: [
+      'this model is missing data required for image input',
+      'invalid JSON schema in format',
+      'invalid format:',
+      'Failed to initialize samplers',
+      'failed to parse grammar',
+    ],
+    sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+  },
 } as const satisfies Vendor

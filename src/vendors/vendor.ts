@@ -43,6 +43,11 @@ export type Vendor = {
    * come first.
    */
   facts: readonly Fact[]
+  /**
+   * How errors with a status of 5xx begin that are the fault of the request: they are sent to its
+   * client as 400, and neither retried nor counted by the circuit breaker.
+   */
+  requestFaults?: { words: readonly string[]; sources: readonly string[] }
 }
 
 /**

@@ -73,4 +73,9 @@ export const vllm = {
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
     },
   ],
+  // In a stream, this comes behind a status of 200.
+  requestFaults: {
+    words: ['thinking_token_budget is set but reasoning_config is not configured'],
+    sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+  },
 } as const satisfies Vendor

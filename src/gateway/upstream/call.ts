@@ -36,7 +36,7 @@ import { wordsOf } from '../record.ts'
 import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
 import type { Deployment } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
-import { type Failure, failed, failureOf, unreachable } from './failure.ts'
+import { asRefusal, type Failure, failed, failureOf, unreachable } from './failure.ts'
 import { type Contentless, withContent } from './first-content.ts'
 import type { Opened, Prepared } from './opened.ts'
 import { demanding, prepare } from './prepare.ts'
@@ -202,8 +202,11 @@ async function send(
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
-    const refused = (failure: Failure) =>
-      passing || prepared.bytes === undefined ? failure : withRefusedField(failure, prepared.bytes)
+    const refused = (failure: Failure) => {
+      if (passing || prepared.bytes === undefined) return failure
+      const faults = channel.vendor?.requestFaults?.words ?? []
+      return withRefusedField(asRefusal(failure, faults), prepared.bytes)
+    }
     if (response.status < 200 || response.status >= 300) {
       const text = await readSome(watch(response.body, idleMs, own))
       return refused(failureOf(text, response, { from: to, to: incoming.protocol, channel }))

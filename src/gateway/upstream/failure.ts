@@ -110,6 +110,19 @@ export function failureOf(
 }
 
 /**
+ * The same failure, as a refusal of the request where its vendor says so with a status of 5xx.
+ * `faults`: how such errors begin.
+ */
+export function asRefusal(failure: Failure, faults: readonly string[]): Failure {
+  const { error, headers } = failure.rejection
+  const { status, message, protocol } = error
+  if (status < 500 || protocol === undefined) return failure
+  if (!faults.some(fault => message.startsWith(fault))) return failure
+  const refusal = { status: 400, kind: 'invalid_request', message, protocol } as const
+  return { rejection: new GatewayError(refusal, { headers }), again: 'never' }
+}
+
+/**
  * The headers of an error of this protocol, one of which may name it. Its id is another one for the
  * client, and retry headers stay as they are.
  */
