@@ -184,6 +184,21 @@ export function failedStream(
     : new GatewayError(failed)
 }
 
+/**
+ * An upstream that refuses the gateway's own key is a fault of the gateway: with its 401 clients
+ * would ask their users to log in again, whose key is fine. No retry helps.
+ */
+export function forClient(rejection: GatewayError): GatewayError {
+  const { error, headers } = rejection
+  const isOfKey = error.status === 401 || (error.status === 403 && error.kind === 'authentication')
+  if (!isOfKey || failureKind(rejection) !== 'upstream_status') return rejection
+  const message = `the upstream refuses the key of the gateway: ${error.message}`
+  return new GatewayError(
+    { status: 502, kind: 'internal', message },
+    { headers: { ...headers, ...noRetry }, failure: 'upstream_status', cause: rejection },
+  )
+}
+
 /** Is it worth sending a request again that failed with this status? */
 export const isRetryableStatus = (status: number) =>
   status === 408 || status === 429 || status >= 500

@@ -385,7 +385,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const ask = await start(one(url, 'chat-completions'))
     for (const client of protocols) {
       const response = await ask(...asking(client))
-      expect(response.status).toBe(401)
+      expect(response.status).toBe(502)
       expect(await response.text()).not.toContain('upstream-secret')
     }
   })

@@ -2,7 +2,7 @@ import type { Protocol } from '../../protocol.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { renamed } from '../body/outline.ts'
 import { proxyOf } from '../channel.ts'
-import { channelAtLimit, GatewayError, reject, rejectionOf } from '../error.ts'
+import { channelAtLimit, forClient, GatewayError, reject, rejectionOf } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ParsedConfig } from '../options.ts'
@@ -127,11 +127,13 @@ async function forward(
     const response = withoutSecrets(await send(channel, call), channel)
     const watched = (body: typeof response.body) => watch(body, idleMs, controller)
     if (response.status < 200 || response.status >= 300)
-      throw failureOf(await readSome(watched(response.body)), response, {
-        from: protocol,
-        to: protocol,
-        channel,
-      }).rejection
+      throw forClient(
+        failureOf(await readSome(watched(response.body)), response, {
+          from: protocol,
+          to: protocol,
+          channel,
+        }).rejection,
+      )
     const { status } = response
     const kept = keptHeaders(response.headers, channel.returnHeaders)
     if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {

@@ -2,7 +2,14 @@ import { omitUndefined } from '../../kit/fields/omit.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { PlainAbortController, type Signal } from '../../transports/abort-controller.ts'
 import { atEnd } from '../at-end.ts'
-import { failureKind, type GatewayError, reasonOf, reject, tooManyAtOnce } from '../error.ts'
+import {
+  failureKind,
+  forClient,
+  type GatewayError,
+  reasonOf,
+  reject,
+  tooManyAtOnce,
+} from '../error.ts'
 import { holdUntilEnd, type Release } from '../in-flight.ts'
 import { wordsOf } from '../record.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
@@ -99,7 +106,7 @@ async function tryAll(
           trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
-      if (result.again === 'never' || signal.aborted) throw result.rejection
+      if (result.again === 'never' || signal.aborted) throw forClient(result.rejection)
       if (candidate !== incoming.candidates.at(-1) && candidate !== lastResort)
         reportFailed(service, trace, candidate, result.rejection)
       failures.add(candidate, result.rejection)
@@ -186,7 +193,7 @@ class Failures {
 
   reported(): GatewayError | undefined {
     Object.assign(this.#trace, this.#at)
-    return this.rejection
+    return this.rejection && forClient(this.rejection)
   }
 }
 

@@ -1,6 +1,8 @@
 import { urlOf } from '../../address/paths.ts'
+import type { CanonicalError } from '../../canonical/error.ts'
 import { TranslationError } from '../../errors.ts'
 import { hashHex } from '../../kit/conversation/ids.ts'
+import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { parseJson } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import type { ProtocolName } from '../../protocols/index.ts'
@@ -36,6 +38,7 @@ import { wordsOf } from '../record.ts'
 import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
 import type { Deployment } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
+import { told } from './dialect.ts'
 import { asRefusal, type Failure, failed, failureOf, unreachable } from './failure.ts'
 import { type Contentless, withContent } from './first-content.ts'
 import type { Opened, Prepared } from './opened.ts'
@@ -155,10 +158,11 @@ function failureIn(
   channel: Deployment['channel'],
 ): NonNullable<Attempt['failure']> {
   const { status, protocol } = rejection.error
-  const isOfUpstream = protocol !== undefined
+  const kind = failureKind(rejection)
+  const isOfUpstream = protocol !== undefined || kind === 'upstream_status'
   return {
     status,
-    kind: failureKind(rejection),
+    kind,
     message: wordsOf(rejection),
     ...(isOfUpstream && { upstreamMessage: redactText(rejection.message, channel) }),
   }
@@ -230,6 +234,21 @@ async function send(
   }
 }
 
+/** An error that came with a status of 200, in the words of the caller's protocol. */
+function inWords(rejection: GatewayError, from: Protocol, to: Protocol): GatewayError {
+  if (rejection.error.protocol === undefined) return rejection
+  const { body } = from.encodeError(rejection.error).wire
+  // Without a status, an unknown word for it reads as a failure of the server.
+  const isFull = rejection.error.kind === 'internal' && isOverflowMessage(rejection.error.message)
+  const read: CanonicalError = isFull
+    ? { ...rejection.error, status: 400, kind: 'context_length' }
+    : rejection.error
+  const { error } = told(read, body, { from, to })
+  return error === rejection.error
+    ? rejection
+    : new GatewayError(error, { headers: rejection.headers, failure: 'upstream_status' })
+}
+
 /** The response with its first content. `signal`: of the attempt. @throws when it was aborted */
 async function begun(
   service: Service,
@@ -249,7 +268,8 @@ async function begun(
     return failed(rejectionOf(error, 'upstream'))
   }
   if (!('error' in result)) return result
-  const { error, usage, asIs } = result
+  const { usage, asIs } = result
+  const error = inWords(result.error, opened.candidate.protocol, protocol)
   const wire =
     isSame && !stream && asIs
       ? {

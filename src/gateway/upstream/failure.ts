@@ -6,9 +6,10 @@ import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/j
 import type { Protocol } from '../../protocol.ts'
 import { parseFrames } from '../../sse/parse.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
-import { GatewayError, isRetryableStatus, reject, rejectionOf } from '../error.ts'
+import { failureKind, GatewayError, isRetryableStatus, reject, rejectionOf } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Deployment } from './catalog.ts'
+import { told } from './dialect.ts'
 import { redactText } from './redact.ts'
 import type { RefusedField } from './refused-field.ts'
 
@@ -101,12 +102,14 @@ export function failureOf(
     body: body ?? shown.slice(0, 500),
   }).value
   // A body that is not JSON must not be returned as JSON.
-  const value = body === undefined ? decoded : { ...decoded, raw }
+  const read = body === undefined ? decoded : { ...decoded, raw }
+  const { error, isOwn } = told(read, body, { from, to })
   const wire =
-    from === to && whole !== undefined
-      ? { status, headers: { ...errorHeaders(value, from), ...kept }, body: shown }
+    isOwn && whole !== undefined
+      ? { status, headers: { ...errorHeaders(error, from), ...kept }, body: shown }
       : undefined
-  return failure(new GatewayError(value, { headers: kept, ...(wire && { wire }) }))
+  const more = { headers: kept, failure: 'upstream_status', ...(wire && { wire }) } as const
+  return failure(new GatewayError(error, more))
 }
 
 /**
@@ -115,11 +118,12 @@ export function failureOf(
  */
 export function asRefusal(failure: Failure, faults: readonly string[]): Failure {
   const { error, headers } = failure.rejection
-  const { status, message, protocol } = error
-  if (status < 500 || protocol === undefined) return failure
-  if (!faults.some(fault => message.startsWith(fault))) return failure
-  const refusal = { status: 400, kind: 'invalid_request', message, protocol } as const
-  return { rejection: new GatewayError(refusal, { headers }), again: 'never' }
+  const { status, message } = error
+  const isFault = failureKind(failure.rejection) === 'upstream_status'
+  if (status < 500 || !isFault || !faults.some(fault => message.startsWith(fault))) return failure
+  const refusal = { status: 400, kind: 'invalid_request', message } as const
+  const more = { headers, failure: 'upstream_status' } as const
+  return { rejection: new GatewayError(refusal, more), again: 'never' }
 }
 
 /**

@@ -12,7 +12,7 @@ import { serializeInChunks } from '../body/chunks.ts'
 import { atOnce, longWorkFrom, pause, withPauses } from '../body/long-work.ts'
 import { renamed, withMembers } from '../body/outline.ts'
 import { socketFor, vendorRules } from '../channel.ts'
-import { reasonOf } from '../error.ts'
+import { reasonOf, reject } from '../error.ts'
 import { freshIds } from '../ids.ts'
 import type { RequestContext, Service } from '../request-context.ts'
 import { keepsItself } from '../stored/recall.ts'
@@ -48,6 +48,7 @@ export async function prepare(
   dropped: readonly string[] = [],
 ): Promise<Prepared> {
   const { body } = incoming
+  refuseUnsuitable(incoming, candidate)
   const sending = { upstreamStream: isStreamed(incoming, candidate), dropped }
   const same = passed(service, incoming, candidate, sending)
   if (same) return same
@@ -63,6 +64,24 @@ export async function prepare(
     await pause()
     return prepared
   })
+}
+
+/**
+ * Refuses what no server of the caller's protocol should get, also where its bytes would pass: a
+ * body of another protocol, or one without the output limit that its protocol requires.
+ * @throws TranslationError, GatewayError 400
+ */
+function refuseUnsuitable(incoming: RequestContext, candidate: Deployment): void {
+  const { operation, protocol, body } = incoming
+  const { outline } = body
+  if (operation !== 'generate' || candidate.protocol !== protocol || !isObject(outline)) return
+  if (setsFields(incoming, candidate)) return
+  refuseForeign(outline, protocol, all)
+  const { maxOutputTokens: limit = '' } = protocol.fieldNames
+  if (protocol.outputLimit && (outline[limit] ?? null) === null)
+    throw reject(400, 'invalid_request', `${limit}: a request says how many tokens it wants`, {
+      param: limit,
+    })
 }
 
 /** Is the upstream asked for a stream? */
