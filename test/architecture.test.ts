@@ -78,6 +78,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: [],
   },
   'clients.ts': { rooms: ['address', 'clients', 'protocols/index.ts'], packages: [] },
+  'models.ts': { rooms: ['models'], packages: [] },
   'protocols.ts': { rooms: ['canonical', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   'index.ts': {
     rooms: [
@@ -163,6 +164,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'clouds',
       'errors.ts',
       'kit',
+      'models',
       'notes.ts',
       'protocol.ts',
       'protocols/check-options.ts',
@@ -178,7 +180,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: {
-    rooms: ['canonical', 'gateway', 'kit', 'stores'],
+    rooms: ['canonical', 'gateway', 'kit', 'models', 'stores'],
     packages: [
       'node:fs',
       'node:module',
@@ -226,6 +228,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'hosts',
       'index.ts',
       'kit',
+      'models',
       'operations',
       'records',
       'protocol.ts',

@@ -49,8 +49,8 @@ export function addKeys(program: Command): void {
     .option('--tokens-per-minute <number>', 'limit', toCount)
     .option('--tokens-per-day <number>', 'budget', toCount)
     .option('--tokens-per-month <number>', 'budget', toCount)
-    .option('--dollars-per-day <number>', 'budget; needs prices in the configuration', toNumber)
-    .option('--dollars-per-month <number>', 'budget; needs prices in the configuration', toNumber)
+    .option('--dollars-per-day <number>', 'budget; needs the prices of the models', toNumber)
+    .option('--dollars-per-month <number>', 'budget; needs the prices of the models', toNumber)
     .option('--expires <time>', 'ISO 8601, such as 2030-01-01', toTime)
     .action(
       async (name: string, { expires, database, url, adminKeyEnv, json, ...limits }: Given) => {

@@ -483,8 +483,8 @@ const Model = entry({
   /** For listings. */
   contextTokens: z.int().positive().optional(),
   /**
-   * For listings, and the limit for requests without one, where the protocol of the upstream
-   * requires it.
+   * For listings; larger limits of clients are lowered to it, and requests without one get it where
+   * the protocol of the upstream requires a limit. Default: what is known about the model.
    */
   maxOutputTokens: z.int().positive().optional(),
   /**
@@ -708,7 +708,7 @@ const Config = entry({
     .optional(),
   /**
    * US dollars for a million tokens, by the upstream's name of the model; a `*` at the end matches
-   * any rest. For the cost in records and budgets.
+   * any rest. For the cost in records and budgets. Default: what the makers of known models ask.
    */
   prices: z
     .record(

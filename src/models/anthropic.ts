@@ -1,4 +1,5 @@
 import type { Maker, Model } from './model.ts'
+import { listed, type ModelPrice } from './price.ts'
 
 const reference = { date: '2026-11-23', url: 'https://docs.anthropic.com/en/api' }
 const thinkingGuide = {
@@ -126,3 +127,92 @@ export const anthropic = {
     { names: ['*claude*'], input: reads, systemAnywhere: true, sources: [reference] },
   ],
 } as const satisfies Maker
+
+/** The first one whose name fits counts. */
+export const anthropicPrices: readonly ModelPrice[] = [
+  {
+    names: ['*claude-opus-5-5*', '*claude-opus-5.5*'],
+    input: 4,
+    output: 20,
+    cacheRead: 0.2,
+    cacheWrite: 5,
+    source: listed('482fb019a', 'anthropic/models/claude-opus-5-5', '2026-10-03'),
+  },
+  {
+    names: [
+      '*claude-opus-4-5*',
+      '*claude-opus-4.5*',
+      '*claude-opus-4-6*',
+      '*claude-opus-4.6*',
+      '*claude-opus-4-7*',
+      '*claude-opus-4.7*',
+      '*claude-opus-4-8*',
+      '*claude-opus-4.8*',
+      '*claude-opus-5',
+    ],
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
+    source: listed('b01d14861', 'anthropic/models/claude-opus-5', '2026-07-24'),
+  },
+  {
+    names: [
+      '*claude-opus-4',
+      '*claude-opus-4-0*',
+      '*claude-opus-4-1*',
+      '*claude-opus-4.1*',
+      '*claude-opus-4-2025*',
+    ],
+    input: 15,
+    output: 75,
+    cacheRead: 1.5,
+    cacheWrite: 18.75,
+    source: listed('179029e9a', 'anthropic/models/claude-opus-4-1', '2026-07-24'),
+  },
+  {
+    names: ['*claude-sonnet-5-5*', '*claude-sonnet-5.5*'],
+    input: 2,
+    output: 10,
+    cacheRead: 0.1,
+    cacheWrite: 2.5,
+    source: listed('482fb019a', 'anthropic/models/claude-sonnet-5-5', '2026-10-03'),
+  },
+  {
+    names: ['*claude-sonnet-5'],
+    input: 2,
+    output: 10,
+    cacheRead: 0.2,
+    cacheWrite: 2.5,
+    source: listed('1261f5ba2', 'anthropic/models/claude-sonnet-5', '2026-06-30'),
+  },
+  {
+    names: [
+      '*claude-sonnet-4-5*',
+      '*claude-sonnet-4.5*',
+      '*claude-sonnet-4-6*',
+      '*claude-sonnet-4.6*',
+    ],
+    input: 3,
+    output: 15,
+    cacheRead: 0.3,
+    cacheWrite: 3.75,
+    source: listed('179029e9a', 'anthropic/models/claude-sonnet-4-5', '2026-07-24'),
+  },
+  {
+    names: ['*claude-haiku-4-5*', '*claude-haiku-4.5*'],
+    input: 1,
+    output: 5,
+    cacheRead: 0.1,
+    cacheWrite: 1.25,
+    source: listed('482fb019a', 'anthropic/models/claude-haiku-4-5', '2026-10-03'),
+  },
+  {
+    names: ['*claude-fable-5'],
+    input: 10,
+    output: 50,
+    cacheRead: 1,
+    cacheWrite: 12.5,
+    source: listed('ed588fdd0', 'anthropic/models/claude-fable-5', '2026-06-09'),
+  },
+]

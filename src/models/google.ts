@@ -1,4 +1,5 @@
 import type { Maker, Model } from './model.ts'
+import { listed, type ModelPrice } from './price.ts'
 
 const thinkingGuide = { date: '2026-11-23', url: 'https://ai.google.dev/gemini-api/docs/thinking' }
 const peers = { date: '2026-08-22', url: 'https://github.com/pydantic/pydantic-ai/tree/4fda38988' }
@@ -28,6 +29,7 @@ const budgeted = {
 export const google = {
   name: 'google',
   title: 'Google',
+  vendor: 'gemini',
   protocols: ['generate-content'],
   models: [
     {
@@ -67,3 +69,63 @@ export const google = {
     { names: ['gemini-*'], ...leveled, efforts: 'low medium high' },
   ],
 } as const satisfies Maker
+
+/** The first one whose name fits counts. */
+export const googlePrices: readonly ModelPrice[] = [
+  {
+    names: ['gemini-3.8-flash'],
+    input: 0.75,
+    output: 3.75,
+    cacheRead: 0.075,
+    source: listed('91a198383', 'google/models/gemini-3.8-flash', '2026-09-02'),
+  },
+  {
+    names: ['gemini-3.7-flash'],
+    input: 1.5,
+    output: 7.5,
+    cacheRead: 0.15,
+    source: listed('51cba2e6a', 'google/models/gemini-3.7-flash', '2026-09-02'),
+  },
+  {
+    names: ['gemini-3.5-flash'],
+    input: 1.5,
+    output: 9,
+    cacheRead: 0.15,
+    source: listed('96e7a00f4', 'google/models/gemini-3.5-flash', '2026-05-19'),
+  },
+  {
+    names: ['gemini-3.1-pro*'],
+    input: 2,
+    output: 12,
+    cacheRead: 0.2,
+    source: listed('2593e131a', 'google/models/gemini-3.1-pro-preview', '2026-02-19'),
+  },
+  {
+    names: ['gemini-3-flash*'],
+    input: 0.5,
+    output: 3,
+    cacheRead: 0.05,
+    source: listed('96e7a00f4', 'google/models/gemini-3-flash-preview', '2026-05-19'),
+  },
+  {
+    names: ['gemini-2.5-pro'],
+    input: 1.25,
+    output: 10,
+    cacheRead: 0.125,
+    source: listed('0760ceffd', 'google/models/gemini-2.5-pro', '2026-07-02'),
+  },
+  {
+    names: ['gemini-2.5-flash-lite'],
+    input: 0.1,
+    output: 0.4,
+    cacheRead: 0.01,
+    source: listed('19565ce21', 'google/models/gemini-2.5-flash-lite', '2026-07-02'),
+  },
+  {
+    names: ['gemini-2.5-flash'],
+    input: 0.3,
+    output: 2.5,
+    cacheRead: 0.03,
+    source: listed('0760ceffd', 'google/models/gemini-2.5-flash', '2026-07-02'),
+  },
+]

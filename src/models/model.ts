@@ -4,9 +4,10 @@
  */
 export type ThinkingForm = 'off' | 'between_tools' | 'budget' | 'effort' | 'adaptive'
 
+/** A kind of content. */
 export type Modality = 'text' | 'image' | 'audio' | 'video' | 'document'
 
-/** Where a fact was published, and when it was read there. */
+/** Where a fact was published, and a day on which it stood there. */
 export type Source = { date: string; url: string }
 
 /**
@@ -65,12 +66,13 @@ export type Model = {
 }
 
 /**
- * A maker of models. `protocols`: where its models are asked in their own terms; others serve them
+ * A maker of models. `vendor`: the name of its vendor profile, where it is another. `protocols`: where its models are asked in their own terms; others serve them
  * in words of their own. `models`: newest first; the first one whose name fits counts.
  */
 export type Maker = {
   name: string
   title: string
+  vendor?: string
   protocols: readonly string[]
   models: readonly Model[]
 }

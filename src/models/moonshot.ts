@@ -1,7 +1,9 @@
 import type { Maker } from './model.ts'
+import { listed, type ModelPrice } from './price.ts'
 
 const client = { date: '2026-08-22', url: 'https://docs.rs/crate/synaps-engine/0.11.0/source/' }
 const guide = { date: '2026-11-23', url: 'https://java.agentscope.io/v2/en/integration/model/kimi' }
+const limits = { date: '2026-07-17', url: 'https://github.com/anomalyco/models.dev/tree/4de2e01cf' }
 const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
@@ -14,10 +16,12 @@ export const moonshot = {
   models: [
     {
       names: ['kimi-k3+*', 'k3+'],
+      contextTokens: 1_048_576,
+      input: ['text', 'image', 'video'],
       thinking: ['effort'],
       efforts: 'low high max',
       preservedThinking: true,
-      sources: [client, guide],
+      sources: [client, guide, limits],
     },
     {
       names: ['kimi-k2.7+*', 'kimi-for-coding*'],
@@ -34,3 +38,21 @@ export const moonshot = {
     },
   ],
 } as const satisfies Maker
+
+/** The first one whose name fits counts. */
+export const moonshotPrices: readonly ModelPrice[] = [
+  {
+    names: ['kimi-k3'],
+    input: 3,
+    output: 15,
+    cacheRead: 0.3,
+    source: listed('4627ad238', 'moonshotai/models/kimi-k3', '2026-07-17'),
+  },
+  {
+    names: ['kimi-k2.6'],
+    input: 0.95,
+    output: 4,
+    cacheRead: 0.16,
+    source: listed('3e8bec11b', 'moonshotai/models/kimi-k2.6', '2026-04-21'),
+  },
+]

@@ -1,4 +1,5 @@
 import type { Maker, Model } from './model.ts'
+import { listed, type ModelPrice } from './price.ts'
 
 const peers = { date: '2026-08-22', url: 'https://github.com/pydantic/pydantic-ai/tree/4fda38988' }
 const checklist = {
@@ -119,3 +120,79 @@ export const openai = {
     },
   ],
 } as const satisfies Maker
+
+/** The first one whose name fits counts. */
+export const openaiPrices: readonly ModelPrice[] = [
+  {
+    names: ['gpt-6-astra*'],
+    input: 10,
+    output: 50,
+    cacheRead: 1,
+    cacheWrite: 12.5,
+    source: listed('e2f67ad68', 'openai/models/gpt-6-astra', '2026-09-04'),
+  },
+  {
+    names: ['gpt-5.6-sol*'],
+    input: 2,
+    output: 10,
+    cacheRead: 0.2,
+    cacheWrite: 2.5,
+    source: listed('47eabd647', 'openai/models/gpt-5.6-sol', '2026-11-29'),
+  },
+  {
+    names: ['gpt-5.5'],
+    input: 5,
+    output: 30,
+    cacheRead: 0.5,
+    source: listed('2593e131a', 'openai/models/gpt-5.5', '2026-04-23'),
+  },
+  {
+    names: ['gpt-5.4'],
+    input: 2.5,
+    output: 15,
+    cacheRead: 0.25,
+    source: listed('137b27cbe', 'openai/models/gpt-5.4', '2026-03-05'),
+  },
+  {
+    names: ['gpt-5.2', 'gpt-5.2-2025*'],
+    input: 1.75,
+    output: 14,
+    cacheRead: 0.175,
+    source: listed('ecee1e625', 'openai/models/gpt-5.2', '2025-12-11'),
+  },
+  {
+    names: ['gpt-5-mini*'],
+    input: 0.25,
+    output: 2,
+    cacheRead: 0.025,
+    source: listed('8734c00cd', 'openai/models/gpt-5-mini', '2026-07-02'),
+  },
+  {
+    names: ['gpt-5-nano*'],
+    input: 0.05,
+    output: 0.4,
+    cacheRead: 0.005,
+    source: listed('0760ceffd', 'openai/models/gpt-5-nano', '2026-07-02'),
+  },
+  {
+    names: ['gpt-5', 'gpt-5-2025*', 'gpt-5-chat*'],
+    input: 1.25,
+    output: 10,
+    cacheRead: 0.125,
+    source: listed('0760ceffd', 'openai/models/gpt-5', '2026-07-02'),
+  },
+  {
+    names: ['o4-mini', 'o4-mini-2025*'],
+    input: 1.1,
+    output: 4.4,
+    cacheRead: 0.275,
+    source: listed('0760ceffd', 'openai/models/o4-mini', '2026-07-02'),
+  },
+  {
+    names: ['o3', 'o3-2025*'],
+    input: 2,
+    output: 8,
+    cacheRead: 0.5,
+    source: listed('8734c00cd', 'openai/models/o3', '2026-07-02'),
+  },
+]

@@ -5,7 +5,7 @@ import { isAlwaysThinking } from './names.ts'
 
 /** What follows from a model for requests of one protocol. */
 export type ModelSettings = {
-  /** Who made it. */
+  /** The vendor that made it. */
   maker?: string
   /** Defaults for the mapping options. */
   options: WrittenOptions
@@ -28,7 +28,7 @@ export function modelSettings(protocol: ProtocolName, name: string | undefined):
   const settings = known[protocol] ?? {
     limits: { output: model.outputTokens, budget: model.budget?.most },
     ...(maker.protocols.includes(protocol)
-      ? { maker: maker.name, ...inItsTerms(model, protocol) }
+      ? { maker: maker.vendor ?? maker.name, ...inItsTerms(model, protocol) }
       : { options: {}, unsupported: [] }),
   }
   made.set(model, { ...known, [protocol]: settings })
@@ -95,7 +95,7 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
   'generate-content': ({ thinking, efforts, budget, jsonWithTools }) =>
     group('generateContent', {
       efforts,
-      thinking: thinking?.includes('budget') ? 'budget' : undefined,
+      thinking: thinking && !thinking.includes('effort') ? 'budget' : undefined,
       leastBudget: budget?.least,
       jsonWithTools: jsonWithTools && 'instruct',
     }),

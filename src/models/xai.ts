@@ -1,10 +1,12 @@
 import type { Maker, Model } from './model.ts'
+import { listed, type ModelPrice } from './price.ts'
 
 const peers = { date: '2026-08-22', url: 'https://github.com/pydantic/pydantic-ai/tree/4fda38988' }
 const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
+const limits = { date: '2026-09-21', url: 'https://docs.x.ai/developers/models/grok-4.7' }
 const comparison = {
   date: '2026-11-23',
   url: 'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
@@ -23,7 +25,14 @@ export const xai = {
   protocols: ['chat-completions', 'responses'],
   models: [
     { names: ['grok-4.20*'], ...reasoning, efforts: '' },
-    { names: ['grok-4.6+*'], ...reasoning, efforts: 'low medium high xhigh' },
+    {
+      names: ['grok-4.6+*'],
+      ...reasoning,
+      contextTokens: 500_000,
+      input: ['text', 'image', 'document'],
+      efforts: 'low medium high xhigh',
+      sources: [...reasoning.sources, limits],
+    },
     { names: ['grok-4.5+*'], ...reasoning, efforts: 'low medium high' },
     {
       names: ['grok-4.3+*'],
@@ -40,3 +49,14 @@ export const xai = {
     },
   ],
 } as const satisfies Maker
+
+/** The first one whose name fits counts. */
+export const xaiPrices: readonly ModelPrice[] = [
+  {
+    names: ['grok-4.7', 'grok-4.6'],
+    input: 2,
+    output: 6,
+    cacheRead: 0.5,
+    source: listed('c8249f138', 'xai/models/grok-4.7', '2026-09-21'),
+  },
+]

@@ -5,6 +5,7 @@ const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
+const limits = { date: '2026-06-16', url: 'https://huggingface.co/zai-org/GLM-5.2' }
 const sources = [peers, registry]
 
 export const zai = {
@@ -13,7 +14,15 @@ export const zai = {
   protocols: ['chat-completions'],
   models: [
     { names: ['glm-5.3+*'], thinking: ['effort'], efforts: 'low high max', sources },
-    { names: ['glm-5.2+*'], thinking: ['off', 'effort'], efforts: 'low medium high max', sources },
+    {
+      names: ['glm-5.2+*'],
+      contextTokens: 1_000_000,
+      outputTokens: 131_072,
+      input: ['text'],
+      thinking: ['off', 'effort'],
+      efforts: 'low medium high max',
+      sources: [...sources, limits],
+    },
     { names: ['glm-4.5+*'], thinking: ['off', 'adaptive'], efforts: '', sources },
   ],
 } as const satisfies Maker

@@ -1,4 +1,5 @@
 import type { Usage } from '../canonical/response.ts'
+import { knownPrice } from '../models/prices.ts'
 
 /**
  * US dollars for a million tokens. `cacheRead`, `cacheWrite`: of input that the provider's cache
@@ -11,7 +12,10 @@ export type Price = {
   cacheWrite?: number | undefined
 }
 
-/** By model id; a `*` at the end matches any rest. The longest match counts. */
+/**
+ * By model id; a `*` at the end matches any rest. The longest match counts; without one, what the
+ * maker of the model asks for it.
+ */
 export type Prices = Readonly<Record<string, Price>>
 
 /** US dollars. Undefined: the price or the counts are unknown. */
@@ -55,5 +59,5 @@ function longestMatch(model: string, prices: Prices): Price | undefined {
     pattern => pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)),
   )
   const [longest] = matching.sort((a, b) => b.length - a.length)
-  return longest === undefined ? undefined : prices[longest]
+  return longest === undefined ? knownPrice(model) : prices[longest]
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { knownModel, makers } from '../../src/models/index.ts'
 import { isNamed } from '../../src/models/names.ts'
+import { knownPrice, modelPrices } from '../../src/models/prices.ts'
 import { modelSettings } from '../../src/models/settings.ts'
 import { optionFaults, ungroupedOptions } from '../../src/protocols/check-options.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
@@ -72,5 +73,31 @@ describe.each(makers.map(maker => ({ maker, name: maker.name })))('the models of
           const { options } = modelSettings(protocol, name.replaceAll(/[*+]/g, ''))
           expect(optionFaults(options, ungroupedOptions), name).toEqual([])
         }
+  })
+})
+
+describe('prices', () => {
+  test('have a dated source, and belong to models that are known', () => {
+    for (const { names, input, output, source } of modelPrices) {
+      expect(source.date).toMatch(/^\d{4}-\d\d-\d\d$/)
+      expect(source.url).toMatch(/^https:/)
+      expect(output).toBeGreaterThanOrEqual(input)
+      for (const name of names) expect(firstOf(name.replaceAll('*', '')), name).toBeDefined()
+    }
+  })
+
+  test.each([
+    ['claude-opus-5-5', 4],
+    ['us.anthropic.claude-haiku-4-5-20251001-v1:0', 1],
+    ['openai/gpt-5-mini', 0.25],
+    ['gpt-5-2025-08-07', 1.25],
+    ['models/gemini-2.5-flash', 0.3],
+    ['amazon.nova-2-lite-v1:0', 0.33],
+    ['gpt-7', undefined],
+    ['claude-opus-9', undefined],
+    ['gpt-5-pro', undefined],
+    ['my-model', undefined],
+  ])('of %s: %s', (name, input) => {
+    expect(knownPrice(name)?.input).toBe(input)
   })
 })

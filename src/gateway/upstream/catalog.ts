@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../kit/fields/omit.ts'
+import { knownModel } from '../../models/index.ts'
 import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { RequestTraits } from '../../vendors/settings.ts'
@@ -213,9 +214,16 @@ function byTurn(weights: readonly number[], turn: number): number {
   return 0
 }
 
+/** The limits of a model that the configuration does not state are those that are known of it. */
 function infoOf(
   id: string,
-  { displayName, contextTokens, maxOutputTokens }: ModelEntry,
+  { displayName, contextTokens, maxOutputTokens, channels }: ModelEntry,
 ): ModelInfo {
-  return omitUndefined({ id, displayName, contextTokens, maxOutputTokens })
+  const { model } = knownModel(channels[0]?.model ?? id) ?? {}
+  return omitUndefined({
+    id,
+    displayName,
+    contextTokens: contextTokens ?? model?.contextTokens,
+    maxOutputTokens: maxOutputTokens ?? model?.outputTokens,
+  })
 }

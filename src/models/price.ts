@@ -1,0 +1,21 @@
+import type { Source } from './model.ts'
+
+/**
+ * US dollars for a million tokens, at the maker's standard rate. `cacheRead`, `cacheWrite`: of
+ * input that its cache held, or was written to it; absent: as `input`. Names as in `Model`, but
+ * without versions that are not known: what a newer model costs is not known.
+ */
+export type ModelPrice = {
+  names: readonly string[]
+  input: number
+  output: number
+  cacheRead?: number
+  cacheWrite?: number
+  source: Source
+}
+
+/** A file of models.dev at one commit. */
+export const listed = (commit: string, file: string, date: string): Source => ({
+  date,
+  url: `https://github.com/anomalyco/models.dev/blob/${commit}/providers/${file}.toml`,
+})
