@@ -60,6 +60,7 @@ export default defineConfig({
         text: 'Reference',
         items: [
           page('Mapping', '/docs/mapping'),
+          page('Models', '/docs/models'),
           page('Options', '/docs/options'),
           page('Notes', '/docs/notes'),
           page('Reliability', '/docs/reliability'),

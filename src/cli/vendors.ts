@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { similar } from '../kit/text/similar.ts'
+import { makers } from '../models/index.ts'
+import type { Model } from '../models/model.ts'
 import type { Endpoint, Fact, Vendor } from '../vendors/index.ts'
 import { vendors } from '../vendors/index.ts'
 
@@ -51,6 +53,22 @@ function described({ name, title, keyVariable, endpoints, facts }: Vendor): stri
     '',
     'Facts:',
     ...facts.flatMap(factLines),
+    ...modelLines(name),
+  ]
+}
+
+/** What is known about the models that the vendor itself makes. */
+function modelLines(name: string): string[] {
+  const maker = makers.find(one => (one.vendor ?? one.name) === name)
+  return maker ? ['', 'Models:', ...maker.models.flatMap(linesOf)] : []
+}
+
+function linesOf({ names, sources, ...facts }: Model): string[] {
+  const known = Object.entries(facts).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}`)
+  return [
+    `  - ${names.join(', ')}`,
+    ...known,
+    ...sources.map(({ url, date }) => `    source: ${url} (${date})`),
   ]
 }
 

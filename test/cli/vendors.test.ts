@@ -24,6 +24,12 @@ test('wireglot vendors NAME shows what applies, and the source of each fact', as
   }
 })
 
+test('wireglot vendors NAME shows the models that the vendor makes', async () => {
+  const { out } = await wireglot(['vendors', 'gemini'])
+  expect(out).toMatch(/Models:[^]*- gemini-3\.7\+\*\n[^]*outputTokens: 65536/)
+  expect((await wireglot(['vendors', 'openrouter'])).out).not.toContain('Models:')
+})
+
 test('wireglot vendors refuses an unknown name with the known ones', async () => {
   const { code, err } = await wireglot(['vendors', 'deepsek'])
   expect(code).toBe(2)

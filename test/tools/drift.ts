@@ -1,13 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { modelNamesIn, unlistedModels } from '../drift/models.ts'
 import { neither } from '../drift/neither.ts'
 import { faultsOf, rowsOf, sectionOf } from '../drift/report.ts'
 import { roots } from '../drift/roots.ts'
 
 // `npm run drift`: compares the newest official type definitions with what wireglot translates, and
-// writes docs/drift.md.
+// writes docs/drift.md. `npm run drift -- --models`: lists the models that they name and the tables
+// of src/models do not.
 
 const place = mkdtempSync(join(tmpdir(), 'drift-'))
 const npm = (...words: string[]) =>
@@ -26,10 +28,25 @@ function fetchDefinitions(name: string): string {
   return version
 }
 
-try {
-  const versions = new Map(
-    [...new Set(roots.map(root => root.package))].map(name => [name, fetchDefinitions(name)]),
-  )
+const packages = [...new Set(roots.map(root => root.package))]
+
+/** Prints the models that the definitions name and the tables do not list. */
+function listModels(): void {
+  for (const name of packages) {
+    const version = fetchDefinitions(name)
+    const folder = join(place, 'node_modules', name)
+    const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(file => file.endsWith('.d.ts'))
+      .map(file => readFileSync(join(folder, file), 'utf8'))
+      .join('\n')
+    console.log(`${name} ${version}`)
+    for (const { name: model, row } of unlistedModels(modelNamesIn(text)))
+      console.log(`  ${model}${row === undefined ? '' : `: taken for ${row}`}`)
+  }
+}
+
+function writeDrift(): void {
+  const versions = new Map(packages.map(name => [name, fetchDefinitions(name)]))
   const results = roots.map(root => {
     const file = join(place, `${root.protocol}.ts`)
     writeFileSync(file, root.types)
@@ -60,6 +77,11 @@ try {
     `${[...versions].map(([name, version]) => `${name} ${version}`).join(', ')}: ${faults.length} would be lost`,
   )
   if (faults.length + idle.length > 0) process.exitCode = 1
+}
+
+try {
+  if (process.argv.includes('--models')) listModels()
+  else writeDrift()
 } finally {
   rmSync(place, { recursive: true, force: true })
 }

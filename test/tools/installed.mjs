@@ -23,6 +23,7 @@ const doors = {
   '': 'translateRequest',
   '/between': 'translateBetween',
   '/clients': 'addressFor',
+  '/models': 'knownModel',
   '/protocols': 'protocols.messages.decodeRequest',
   '/connect': 'gateway',
   '/fetch': 'fetchGateway',

@@ -22,6 +22,7 @@ const doors = [
   'wireglot/records',
   'wireglot/console',
   'wireglot/operations',
+  'wireglot/models',
 ]
 
 for (const load of [name => import(name), async name => require(name)]) {

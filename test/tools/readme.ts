@@ -7,6 +7,7 @@ import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { productRows } from '../support/matrix/products.ts'
 import { written } from '../support/written.ts'
+import { modelSections, priceRows } from './models.ts'
 import { noteRows } from './notes.ts'
 import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
@@ -16,6 +17,7 @@ export const generatedPages = [
   'README.md',
   'docs/guides/in-process.md',
   'docs/mapping.md',
+  'docs/models.md',
   'docs/notes.md',
   'docs/options.md',
 ] as const
@@ -28,7 +30,15 @@ const all: Protocol[] = Object.values(protocols)
  * /name -->`.
  */
 export function generated(page: (typeof generatedPages)[number]): string {
-  const blocks: Record<string, () => string> = { mapping, finish, notes, options, vendors }
+  const blocks: Record<string, () => string> = {
+    mapping,
+    finish,
+    models,
+    notes,
+    options,
+    prices,
+    vendors,
+  }
   return readFileSync(fileOf(page), 'utf8').replace(
     /<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g,
     (whole, name: string) => {
@@ -54,6 +64,16 @@ function mapping(): string {
     ...all.map(protocol => outcome(protocol, { ...plain, ...probe })),
   ])
   return table(['a request with', ...all.map(({ name }) => `→ ${name}`)], rows)
+}
+
+function models(): string {
+  const section = ({ title, head, rows, sources }: (typeof modelSections)[number]) =>
+    `## ${title}\n\n${table(head, rows)}\n\n${sources}`
+  return `\n${modelSections.map(section).join('\n\n')}\n`
+}
+
+function prices(): string {
+  return table(['model', 'input', 'output', 'cached', 'written to the cache', 'source'], priceRows)
 }
 
 function vendors(): string {
