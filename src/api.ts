@@ -32,7 +32,7 @@ import { withinLimits } from './translate/token-limits.ts'
 import { without, withoutWritten } from './translate/unsupported.ts'
 import { transformStreamOf } from './translate/web-streams.ts'
 import { type VendorName, vendorNames, vendors } from './vendors/index.ts'
-import { type VendorSettings, vendorSettings } from './vendors/settings.ts'
+import { noRules, type VendorSettings, vendorSettings } from './vendors/settings.ts'
 
 export type { ByteStream } from './translate/chunks.ts'
 export type { EventStream } from './translate/event-stream.ts'
@@ -224,6 +224,7 @@ function translated(
   if (vendor === undefined && source === target)
     return coded(requests.translateRequest(body, source, target, all, options))
   const rules = rulesOf(vendor, to, modelOf(body, source, options))
+  if (rules === noRules) return coded(requests.translateRequest(body, source, target, all, options))
   // Between equal protocols, the paths of notes are paths in the body as received.
   const fitting = withinLimits(body, source, rules.limits)
   const less = source === target ? without(fitting.body, source, rules.unsupported) : fitting

@@ -7,6 +7,7 @@ import { vendors } from '../vendors/index.ts'
 import {
   endpointOf,
   endpointsAt,
+  noRules,
   protocolFor,
   type RequestTraits,
   type VendorSettings,
@@ -178,8 +179,6 @@ export function vendorRules(
     ? vendorSettings(vendor, protocol, model)
     : noRules
 }
-
-const noRules: VendorSettings = { options: {}, responseOptions: {}, unsupported: [], limits: {} }
 
 /** The proxy of a channel, as a field of a call. */
 export const proxyOf = ({ proxy }: { proxy?: string | false | undefined }): { proxy?: string } =>

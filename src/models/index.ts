@@ -48,6 +48,18 @@ export type Known = { maker: Maker; model: Model }
  * console.log(knownModel('gemini-3.8-flash')?.model.outputTokens) // 65536
  */
 export function knownModel(name: string | undefined): Known | undefined {
+  if (name === undefined) return undefined
+  if (lookups.has(name)) return lookups.get(name)
+  if (lookups.size >= mostNames) lookups.clear()
+  const found = search(name)
+  lookups.set(name, found)
+  return found
+}
+
+const mostNames = 1000
+const lookups = new Map<string, Known | undefined>()
+
+function search(name: string): Known | undefined {
   for (const maker of makers) {
     const model = modelOf(name, maker)
     if (model) return { maker, model }

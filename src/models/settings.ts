@@ -9,23 +9,27 @@ export type ModelSettings = {
   maker?: string
   /** Defaults for the mapping options. */
   options: WrittenOptions
+  /** The same for reading responses: none. */
+  responseOptions: WrittenOptions
   /** Fields that are dropped, as the protocol names them. */
-  unsupported: readonly string[]
+  unsupported: string[]
   /** The most tokens that it takes. */
   limits: { output?: number | undefined; budget?: number | undefined }
 }
 
-const none: ModelSettings = { options: {}, unsupported: [], limits: {} }
-
 /** Each model has one object for each protocol, as the options of most requests are these alone. */
 const made = new WeakMap<Model, Partial<Record<ProtocolName, ModelSettings>>>()
 
-/** What applies to requests of this protocol for this model. */
-export function modelSettings(protocol: ProtocolName, name: string | undefined): ModelSettings {
+/** What applies to requests of this protocol for this model. Undefined: nothing is known. */
+export function modelSettings(
+  protocol: ProtocolName,
+  name: string | undefined,
+): ModelSettings | undefined {
   const { maker, model } = knownModel(name) ?? {}
-  if (!maker || !model) return none
+  if (!maker || !model) return undefined
   const known = made.get(model) ?? {}
   const settings = known[protocol] ?? {
+    responseOptions: {},
     limits: { output: model.outputTokens, budget: model.budget?.most },
     ...(maker.protocols.includes(protocol)
       ? { maker: maker.vendor ?? maker.name, ...inItsTerms(model, protocol) }

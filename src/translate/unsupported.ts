@@ -28,8 +28,20 @@ export function without(
   )
 }
 
-/** Every place of a field in a body, as protocols may have older names for it. */
-export function placesOf(field: string, { fieldNames, olderNames = {} }: ProtocolFacts): Keys[] {
+const placesIn = new WeakMap<ProtocolFacts, Map<string, Keys[]>>()
+
+/**
+ * Every place of a field in a body, as protocols may have older names for it. Searched once: the
+ * fields are those of vendors, models and configurations.
+ */
+export function placesOf(field: string, protocol: ProtocolFacts): Keys[] {
+  const known = placesIn.get(protocol) ?? new Map<string, Keys[]>()
+  const places = known.get(field) ?? searchPlaces(field, protocol)
+  placesIn.set(protocol, known.set(field, places))
+  return places
+}
+
+function searchPlaces(field: string, { fieldNames, olderNames = {} }: ProtocolFacts): Keys[] {
   const places = [keysOf(field)]
   for (const [canonical, wire] of Object.entries(fieldNames)) {
     const isMeant =

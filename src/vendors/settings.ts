@@ -16,6 +16,14 @@ export type VendorSettings = {
   limits: ModelSettings['limits']
 }
 
+/** Nothing is known that applies. */
+export const noRules: VendorSettings = {
+  options: {},
+  responseOptions: {},
+  unsupported: [],
+  limits: {},
+}
+
 /**
  * What applies to requests of this protocol and model. `vendor` absent: what is known of the model
  * alone. `model` absent: only what applies to every model.
@@ -26,17 +34,21 @@ export function vendorSettings(
   model: string | undefined,
 ): VendorSettings {
   const ofModel = modelSettings(protocol, model)
-  const facts = vendor ? factsFor(vendor, protocol, model) : []
+  if (!vendor) return ofModel ?? noRules
+  const facts = factsFor(vendor, protocol, model)
   // Makers serve their models as these are; other servers have ways of their own.
-  const before = ofModel.maker === vendor?.name ? facts.filter(({ models }) => !models) : []
+  const before = ofModel?.maker === vendor.name ? facts.filter(({ models }) => !models) : []
   const after = before.length > 0 ? facts.filter(({ models }) => models) : facts
   const optionsOf = (list: readonly Fact[]) => list.map(({ options }) => options)
   return {
-    options: mergeOptions(...optionsOf(before), ofModel.options, ...optionsOf(after)),
+    options: mergeOptions(...optionsOf(before), ofModel?.options, ...optionsOf(after)),
     responseOptions: mergeOptions(...facts.map(({ responseOptions }) => responseOptions)),
-    limits: ofModel.limits,
+    limits: ofModel?.limits ?? {},
     unsupported: [
-      ...new Set([...ofModel.unsupported, ...facts.flatMap(({ refuses = [] }) => refuses)]),
+      ...new Set([
+        ...(ofModel?.unsupported ?? []),
+        ...facts.flatMap(({ refuses = [] }) => refuses),
+      ]),
     ],
   }
 }

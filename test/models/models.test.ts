@@ -70,8 +70,8 @@ describe.each(makers.map(maker => ({ maker, name: maker.name })))('the models of
     for (const { names } of one.maker.models)
       for (const name of names)
         for (const protocol of protocolNames) {
-          const { options } = modelSettings(protocol, name.replaceAll(/[*+]/g, ''))
-          expect(optionFaults(options, ungroupedOptions), name).toEqual([])
+          const settings = modelSettings(protocol, name.replaceAll(/[*+]/g, ''))
+          expect(optionFaults(settings?.options ?? {}, ungroupedOptions), name).toEqual([])
         }
   })
 })
