@@ -103,7 +103,13 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
       leastBudget: budget?.least,
       jsonWithTools: jsonWithTools && 'instruct',
     }),
-  converse: () => ({}),
+  converse: model => group('converse', { toolChoice: model.toolChoice, thinkingOff: offOf(model) }),
+}
+
+/** What is written to turn thinking off. Undefined: what says so. */
+function offOf(model: Model): 'between_tools' | 'omit' | undefined {
+  if (!isAlwaysThinking(model)) return undefined
+  return model.thinking?.includes('between_tools') ? 'between_tools' : 'omit'
 }
 
 /** The only way to ask for thinking. Undefined: there are both. */

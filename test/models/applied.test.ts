@@ -107,6 +107,38 @@ describe('the same protocol', () => {
   })
 })
 
+describe('a request of converse at Bedrock', () => {
+  const at = (model: string, body: Wire) =>
+    sent('converse', 'converse', body, {
+      vendor: 'bedrock',
+      path: `/model/us.anthropic.${model}-v1:0/converse`,
+    })
+  const toolConfig = { tools: [toolSpec], toolChoice: { tool: { name: 'f' } } }
+  const fields = { thinking: { type: 'disabled' }, tool_choice: { type: 'any' } }
+  const body = { messages: [], toolConfig, additionalModelRequestFields: fields }
+
+  test.each([
+    ['claude-opus-5-5', {}],
+    ['claude-sonnet-5-5', { thinking: { type: 'between_tools' } }],
+  ])('forces no tool and turns no thinking off toward %s', (model, left) => {
+    const { wire, codes } = at(model, body)
+    expect(wire).toEqual({
+      messages: [],
+      toolConfig: { tools: [toolSpec], toolChoice: { auto: {} } },
+      additionalModelRequestFields: { tool_choice: { type: 'auto' }, ...left },
+    })
+    expect(codes.sort()).toEqual([
+      'reasoning.always-on /additionalModelRequestFields/thinking',
+      'tool-choice.not-forced /additionalModelRequestFields/tool_choice',
+      'tool-choice.not-forced /toolConfig/toolChoice',
+    ])
+  })
+
+  test('stays as it is for models that take both', () => {
+    expect(at('claude-opus-5', body).wire).toBe(body)
+  })
+})
+
 describe('thinking that is turned off', () => {
   const off = (model: string) => ({ model, messages: [user], reasoning_effort: 'none' })
   test.each([

@@ -30,6 +30,13 @@ export type ConverseOptions = {
    * of the system prompt requests it.
    */
   jsonMode?: 'drop' | 'instruct'
+  /** The tool choices that the model accepts. `all` (default). `auto`: no tool can be forced. */
+  toolChoice?: 'all' | 'auto'
+  /**
+   * How thinking is turned off. `disabled` (default). `between_tools`: limited to the time between
+   * calls. `omit`: not at all, for models that always think.
+   */
+  thinkingOff?: 'disabled' | 'between_tools' | 'omit'
   /**
    * Marks the end of the last user message for the prompt cache, as providers with automatic caching
    * do, for models that are known to cache; requests with marks of their own stay as they are.
@@ -57,5 +64,7 @@ export const options = {
   leadingUser: ['auto', 'keep', 'synthesize'],
   jsonMode: ['drop', 'instruct'],
   autoCache: 'flag',
+  toolChoice: ['all', 'auto'],
+  thinkingOff: ['disabled', 'between_tools', 'omit'],
   convertMedia: 'function',
 } as const satisfies OptionTable<ConverseOptions>

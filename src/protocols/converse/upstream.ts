@@ -3,6 +3,7 @@ import { facts } from './facts.ts'
 import type { ConverseOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { demands } from './request/demands.ts'
+import { fitRequest } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ConverseWire } from './schema.ts'
@@ -15,6 +16,7 @@ export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & {
   ...facts,
   demands,
   encodeRequest,
+  fitRequest,
   decodeResponse,
   streamDecoder,
 }
