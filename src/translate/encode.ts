@@ -5,6 +5,7 @@ import type { CodecOptions, Demands, Encoded, ToolOptions, UpstreamHalf } from '
 import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
+import { kindsByType } from './passes/media-kinds.ts'
 import { plainParts, readableResults } from './passes/readable-results.ts'
 import { ownResoldSignatures } from './passes/resold-signatures.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
@@ -47,7 +48,8 @@ function prepare(
   { demands, protocol, repair }: Wanted,
   report: PassReport,
 ): ReturnType<typeof nameTools> {
-  const given = withMessages(request, plainParts(request.messages, protocol, report))
+  const plain = plainParts(request.messages, protocol, report)
+  const given = withMessages(request, kindsByType(plain))
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
   const fitted = fitTools(held, demands.toolSchemas ?? {}, report)
   const gathered = gatherTools(fitted, demands.lateTools, protocol, report)

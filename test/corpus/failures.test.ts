@@ -41,7 +41,6 @@ const fewest = 111
 const known: Record<string, string> = {
   PC420: 'the schema of a response keeps keywords that Claude refuses on Bedrock',
   PC435: 'a JSON Schema in a tool result is structure toward generate-content',
-  PC472: 'a PDF in image_url is read as an image',
   PC492: 'keys next to $ref stay toward generate-content',
   PC515: 'arguments that are an object in a response of responses are refused',
   PC565: 'keys next to $ref stay in the schema of a response toward generate-content',
