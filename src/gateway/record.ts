@@ -64,13 +64,20 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
  * The record for the log. Without the upstream's own error message, which may repeat the
  * conversation.
  */
-export function wordsOf({ message, error: { protocol, status, kind } }: GatewayError): string {
-  return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
+export function wordsOf(failure: GatewayError): string {
+  const { status, kind } = failure.error
+  return isOfUpstream(failure) ? `the upstream failed: ${status} ${kind}` : failure.message
 }
 
+/** Has the upstream written the message? */
+const isOfUpstream = ({ failure, error: { protocol } }: GatewayError) =>
+  protocol !== undefined || failure === 'upstream_status'
+
 /** A refusal of a request may repeat a part of it. */
-const isDiscreet = ({ error: { protocol, status } }: GatewayError) =>
-  protocol !== undefined || status >= 500 || status === 404 || status === 429
+const isDiscreet = (failure: GatewayError) =>
+  isOfUpstream(failure) || failure.error.status >= 500 || publicStatuses.has(failure.error.status)
+
+const publicStatuses: ReadonlySet<number> = new Set([404, 429])
 
 /**
  * An error without the data that was received: undici attaches data that is not HTTP, which may be

@@ -72,7 +72,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([
     ['first', 500, 404],
     ['second', 404, 500],
-    ['second', 404, 401],
+    ['second', 404, 403],
   ])(
     'records the channel whose error the client gets: the %s, after %i and %i',
     async (channel, ...statuses) => {

@@ -306,7 +306,6 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   })
 
   test.each<[number, object, string]>([
-    [401, { type: 'authentication_error' }, 'UNAUTHENTICATED'],
     [403, { type: 'permission_error' }, 'PERMISSION_DENIED'],
     [404, { type: 'not_found_error' }, 'NOT_FOUND'],
     [413, { type: 'request_too_large' }, 'INVALID_ARGUMENT'],

@@ -281,7 +281,7 @@ test('retries after an error, and continues with the next channel', async () => 
   expect(performance.now() - begun).toBeGreaterThan(900)
 })
 
-test.each([401, 429, 503])('responds with the error of a refused handshake (%d)', async status => {
+test.each([403, 429, 503])('responds with the error of a refused handshake (%d)', async status => {
   const up = await provider([], { handshake: () => status })
   const ask = await start(behind(up.url))
   const response = await ask(...asking('messages', { stream: true }))
