@@ -26,6 +26,7 @@ import { Chunks } from '../transports/chunks.ts'
 import { drained } from '../transports/drained.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
 import { undiciTransport } from '../transports/undici.ts'
+import { errorFlushed } from './error-flush.ts'
 
 export {
   type Attempt,
@@ -89,12 +90,6 @@ export type ConnectGateway = {
    */
   identify(request: IncomingMessage): Promise<Identity>
 }
-
-/**
- * How long a client has to read the error frame before the connection breaks: many lose what they
- * have not read by then.
- */
-const errorFlushMs = 50
 
 /** The error code `INTERNAL_ERROR` of HTTP/2. */
 const internalError = 2
@@ -282,8 +277,8 @@ async function send(
   } catch {
     // The stream has failed, and its clients notice only a connection that breaks. It breaks after
     // they had time to read the error frame.
-    await new Promise(resolve => setTimeout(resolve, errorFlushMs))
     if (response.writableLength > 0) await drained(response.stream ?? response)
+    await errorFlushed()
     breakOff(response)
   } finally {
     clearImmediate(head)

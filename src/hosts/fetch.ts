@@ -6,6 +6,7 @@ import { checkOptions } from '../gateway/check-options.ts'
 import { reject } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayResponse } from '../gateway/request.ts'
+import { errorFlushed } from './error-flush.ts'
 
 export {
   type Attempt,
@@ -119,7 +120,10 @@ function responseOf(
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await iterator.next()
+        const { done, value } = await iterator.next().catch(async (error: unknown) => {
+          await errorFlushed()
+          throw error
+        })
         if (done) controller.close()
         else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
       },
