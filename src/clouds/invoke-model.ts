@@ -1,5 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import { type EventFrame, EventFrameError, EventFrameReader } from '../eventstream/frames.ts'
+import { unreadable } from '../kit/errors/failed-response.ts'
 import { isObject, parseObject, without } from '../kit/json/json.ts'
 import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import { gatewayNote } from '../kit/notes/gateway.ts'
@@ -171,7 +172,7 @@ async function* eventsIn(body: TransportResponse['body']): AsyncGenerator<string
     }
   } catch (error) {
     if (!(error instanceof EventFrameError)) throw error
-    yield due + errorEvent('api_error', `the upstream stream cannot be read: ${error.message}`)
+    yield due + errorEvent('api_error', `${unreadable}: ${error.message}`)
   }
 }
 

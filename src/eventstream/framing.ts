@@ -1,3 +1,4 @@
+import { unreadable } from '../kit/errors/failed-response.ts'
 import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import type { Framing } from '../protocol.ts'
 import { encoded, joined, quickText } from '../sse/bytes.ts'
@@ -59,7 +60,7 @@ function createDecoder(): (chunk: Chunk) => Chunk {
         JSON.stringify({
           error: {
             code: 'InternalServerException',
-            message: `the upstream stream cannot be read: ${error.message}`,
+            message: `${unreadable}: ${error.message}`,
           },
         }),
       )

@@ -4,7 +4,7 @@ import type { Part } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
-import { failedEnd } from '../kit/errors/failed-response.ts'
+import { failedEnd, unreadable } from '../kit/errors/failed-response.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { refuseNoChunk } from '../kit/json/wrong-input.ts'
 import { createReport } from '../kit/notes/report.ts'
@@ -380,8 +380,7 @@ class FrameReader {
   #passOver(data: string): void {
     this.report.add('stream.unreadable-frame', undefined)
     const isDamaged = !this.#isEnding && data.trimStart().startsWith('{')
-    if (++this.#unreadable >= unreadableLimit || isDamaged)
-      this.#failWith('the upstream stream cannot be read')
+    if (++this.#unreadable >= unreadableLimit || isDamaged) this.#failWith(unreadable)
   }
 
   readonly #take = (event: CanonicalEvent): void => {
@@ -425,8 +424,7 @@ class FrameReader {
 
   #failBy(error: unknown): void {
     if (error instanceof RangeError) this.#failWith('an event of the upstream stream is too long')
-    else if (TranslationError.is(error))
-      this.#failWith(`the upstream stream cannot be read: ${error.message}`)
+    else if (TranslationError.is(error)) this.#failWith(`${unreadable}: ${error.message}`)
     else throw error
   }
 

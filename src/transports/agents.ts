@@ -36,6 +36,8 @@ const patient = {
   bodyTimeout: 0,
   keepAliveTimeout: 30_000,
   keepAliveMaxTimeout: 600_000,
+  // Proxies in front of an upstream add long ones, such as policies and cookies. By default 16 KB.
+  maxHeaderSize: 128 * 1024,
 }
 
 function agentThrough(proxy: string, connectMs: number): Dispatcher | Promise<Dispatcher> {

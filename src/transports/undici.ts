@@ -168,26 +168,47 @@ class Receiver implements Dispatcher.DispatchHandler {
 
 /** The gateway does not ask for compression, but some upstreams compress anyway. */
 function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable<Uint8Array> {
-  const decoder = decoderFor(encoding)
-  if (!decoder) return body
-  const chunks = new Chunks(decoder)
+  // The last one was applied last. An unknown one stays, with what is below it.
+  const [first, ...others] = decodersFor(encoding)
+  if (!first) return body
   const source = Readable.from(body)
-  source.on('error', error => decoder.destroy(error))
-  decoder.on('close', () => source.destroy())
+  const decoder = others.reduce(piped, piped(source, first))
+  const chunks = new Chunks(decoder)
   decoder.on('data', (chunk: Buffer) => chunks.push(chunk))
   decoder.on('end', () => chunks.end())
   decoder.on('error', error => chunks.fail(error))
   decoder.on('close', () => chunks.fail(new Error('the body was given up')))
-  source.pipe(decoder)
   return chunks
+}
+
+/** The decoder of what the source has, which both end together. */
+function piped(source: Readable, decoder: Decoder): Decoder {
+  source.on('error', error => decoder.destroy(error))
+  decoder.on('close', () => source.destroy())
+  return source.pipe(decoder)
+}
+
+type Decoder = NonNullable<ReturnType<typeof decoderFor>>
+
+/** More codings than this are an attack. */
+const mostCodings = 4
+
+function decodersFor(encoding = ''): Decoder[] {
+  const decoders: Decoder[] = []
+  for (const name of encoding.split(',', mostCodings).reverse()) {
+    const decoder = decoderFor(name)
+    if (decoder) decoders.push(decoder)
+    else if (!/^\s*(identity)?\s*$/i.test(name)) break
+  }
+  return decoders
 }
 
 /**
  * A decoder that flushes after each chunk: otherwise a compressed event stream would arrive in
  * bursts. Undefined: unknown encoding.
  */
-function decoderFor(encoding: string | undefined) {
-  switch (encoding?.trim().toLowerCase()) {
+function decoderFor(encoding: string) {
+  switch (encoding.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':
       return createGunzip({ flush: zlib.Z_SYNC_FLUSH })

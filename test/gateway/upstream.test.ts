@@ -1,12 +1,16 @@
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { urlOf } from '../../src/address/paths.ts'
 import { translateRequest, translateResponse } from '../../src/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
+import { wireOf } from '../support/upstreams/index.ts'
 import {
   asking,
   hostsOf,
+  listen,
+  mounted,
   one,
   type Protocol,
   pairs,
@@ -262,7 +266,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     [503, 2],
     [429, 2],
     [400, 1],
-    [401, 1],
+    [404, 1],
   ])('status %i is tried %i times in all with one retry', async (status, times) => {
     const seen = await upstream(sendJson(status, { error: { message: 'No' } }))
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
@@ -560,6 +564,47 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     }
   })
 
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip, br', bytes => brotliCompressSync(gzipSync(bytes))],
+    ['br, gzip', bytes => gzipSync(brotliCompressSync(bytes))],
+    ['deflate', deflateSync],
+  ])('decompresses responses with the content-encoding %s', async (encoding, compressed) => {
+    const { url } = await upstream((response, { json }) => {
+      const stream = json['stream'] === true
+      response.writeHead(200, {
+        'content-type': stream ? 'text/event-stream' : 'application/json',
+        'content-encoding': encoding,
+      })
+      const text = stream ? streams.messages.join('') : JSON.stringify(responses.messages)
+      response.end(compressed(Buffer.from(text)))
+    })
+    const ask = await start(one(url, 'messages'))
+    for (const stream of [false, true]) {
+      const response = await ask(...asking('messages', { stream }))
+      expect(await response.text()).toContain('Hel')
+    }
+  })
+
+  test.each([0, 8, 20])('a frame that is damaged at byte %i is a 502', async at => {
+    const { framing } = protocols.converse
+    const { url } = await upstream(response => {
+      const text = wireOf('converse').stream({ text: 'Hello', ending: 'stop' }).join('')
+      const bytes = framing?.encode()(text) ?? new Uint8Array()
+      bytes[at + 3] = (bytes[at + 3] ?? 0) ^ 1
+      response.writeHead(200, { 'content-type': framing?.contentType ?? '' })
+      response.end(bytes)
+    })
+    const ask = await start({
+      auth: 'none',
+      channels: [{ name: 'up', baseUrl: url, protocols: ['converse'], apiKey: 'k' }],
+      models: [{ id: 'm', channels: [{ name: 'up' }] }],
+      defaults: { retries: 0 },
+    })
+    for (const client of Object.keys(paths) as Protocol[])
+      for (const stream of [false, true])
+        expect((await ask(...asking(client, { stream }))).status).toBe(502)
+  })
+
   test('returns no headers of the upstream except rate limits', async () => {
     const { url } = await upstream(
       sendJson(200, responses.messages, {
@@ -673,4 +718,13 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(few.calls.length).toBe(1)
     expect(rest.calls.length).toBe(2)
   })
+})
+
+test('reads a response with long headers', async () => {
+  const seen = await upstream(
+    sendJson(200, responses.messages, { 'content-security-policy': 'x'.repeat(60_000) }),
+  )
+  const gateway = await listen(mounted(one(seen.url, 'messages')))
+  const [path, init] = asking('messages')
+  expect((await fetch(gateway + path, init)).status).toBe(200)
 })

@@ -54,6 +54,9 @@ export const endedEarly: CanonicalError = {
   message: 'upstream stream ended early',
 }
 
+/** How the message begins about a stream of an upstream that is damaged. */
+export const unreadable = 'the upstream stream cannot be read'
+
 /** The error of a response whose finish reason is `error`. Undefined: it did not fail. */
 export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
   return finish?.reason === 'error'
