@@ -24,12 +24,12 @@ describe('--option name=value', () => {
     [
       'a misspelled name',
       'messages.autocache=true',
-      /messages.autocache: there is no such option; did you mean messages.autoCache\?/,
+      /messages.autocache: there is no such option; did you mean messages.autoCache or converse.autoCache\?/,
     ],
     [
       'a name without its group',
       'autoCache=true',
-      /autoCache: there is no such option; did you mean messages.autoCache\?/,
+      /autoCache: there is no such option; did you mean messages.autoCache or converse.autoCache\?/,
     ],
     [
       'a group that does not exist',

@@ -26,7 +26,7 @@ test('wireglot vendors NAME shows what applies, and the source of each fact', as
 
 test('wireglot vendors NAME shows the models that the vendor makes', async () => {
   const { out } = await wireglot(['vendors', 'gemini'])
-  expect(out).toMatch(/Models:[^]*- gemini-3\.7\+\*\n[^]*outputTokens: 65536/)
+  expect(out).toMatch(/Models:[\s\S]*- gemini-3\.7\+\*\n[\s\S]*outputTokens: 65536/)
   expect((await wireglot(['vendors', 'openrouter'])).out).not.toContain('Models:')
 })
 
