@@ -1,13 +1,13 @@
 import type { Note as AnyNote, NoteKind } from './canonical/note.ts'
-import { advice as gatewayAdvice, gatewayNotes } from './kit/notes/gateway.ts'
-import { commonNotes, advice as sharedAdvice } from './kit/notes/shared.ts'
+import { gatewayNotes } from './kit/notes/gateway.ts'
+import { commonNotes } from './kit/notes/shared.ts'
 import type { NoteTable } from './protocol.ts'
 import * as chatCompletions from './protocols/chat-completions/notes.ts'
 import * as converse from './protocols/converse/notes.ts'
 import * as generateContent from './protocols/generate-content/notes.ts'
 import * as messages from './protocols/messages/notes.ts'
 import * as responses from './protocols/responses/notes.ts'
-import { advice as translateAdvice, translateNotes } from './translate/notes.ts'
+import { translateNotes } from './translate/notes.ts'
 
 /** The notes of each protocol. */
 const tables = {
@@ -41,21 +41,10 @@ export type NoteEntry = {
   kind: NoteKind
   /** What happened, in a sentence. */
   meaning: string
-  /** What to do about it. */
-  advice: string
+  /** What to do about it. Absent: nothing. */
+  advice?: string
   /** The protocols whose codecs make the note, `translate` or `gateway`. Empty: all of them. */
   madeBy: readonly string[]
-}
-
-const advice: Record<NoteCode, string> = {
-  ...sharedAdvice,
-  ...chatCompletions.advice,
-  ...responses.advice,
-  ...messages.advice,
-  ...generateContent.advice,
-  ...converse.advice,
-  ...translateAdvice,
-  ...gatewayAdvice,
 }
 
 function entries(): [NoteCode, NoteEntry][] {
@@ -68,7 +57,7 @@ function entries(): [NoteCode, NoteEntry][] {
   return codes.map(code => {
     const makers = all.filter(([, table]) => Object.hasOwn(table, code))
     const found = makers[0]?.[1][code] ?? commonNotes[code as keyof typeof commonNotes]
-    return [code, { ...found, advice: advice[code], madeBy: makers.map(([name]) => name) }]
+    return [code, { ...found, madeBy: makers.map(([name]) => name) }]
   })
 }
 

@@ -493,8 +493,11 @@ export type WireError<Body = unknown> = {
   body: Body
 }
 
-/** By code: the kind and the meaning of the notes that a codec may make. */
-export type NoteTable = Record<string, { kind: NoteKind; meaning: string }>
+/**
+ * By code: the notes that a codec may make. `advice`: what the reader of a note can do. Absent:
+ * nothing.
+ */
+export type NoteTable = Record<string, { kind: NoteKind; meaning: string; advice?: string }>
 
 /**
  * Canonical field → path on the wire, relative to its node. A key `'tool_calls:name'` applies to

@@ -84,7 +84,7 @@ test('names only existing options in advice', () => {
     'resolveFile',
     'output_text',
   ])
-  const named = Object.entries(noteCatalog).flatMap(([code, { advice }]) =>
+  const named = Object.entries(noteCatalog).flatMap(([code, { advice = '' }]) =>
     [...advice.matchAll(/`(\w[\w.]*)[^`]*`/g)].map(([, option = '']) => ({ code, option })),
   )
   expect(named.length).toBeGreaterThan(50)

@@ -28,19 +28,26 @@ export const translateNotes = {
     kind: 'approximated',
     meaning: 'The response is not the requested object; its text is returned unchanged.',
   },
-  'system.not-text': { kind: 'dropped', meaning: 'Instructions can contain only text.' },
+  'system.not-text': {
+    kind: 'dropped',
+    meaning: 'Instructions can contain only text.',
+    advice: 'Move the content into a user message.',
+  },
   'tool-result.orphan-as-text': {
     kind: 'approximated',
     meaning:
       'The call of this tool result is not in the conversation; the result becomes user text.',
+    advice: 'See `tools.repair`.',
   },
   'tool-result.duplicate': {
     kind: 'dropped',
     meaning: 'A later result of the same call replaces this one.',
+    advice: 'Send one result per call.',
   },
   'tool-result.moved': {
     kind: 'approximated',
     meaning: 'The tool result moves directly behind its call, where the server requires it.',
+    advice: 'Send results directly after calls.',
   },
   'tool.added-late': {
     kind: 'approximated',
@@ -49,6 +56,7 @@ export const translateNotes = {
   'tool.duplicate': {
     kind: 'dropped',
     meaning: 'An earlier tool has the same name; servers take only one of a name.',
+    advice: 'Give each tool a name of its own.',
   },
   'tool.schema-root': {
     kind: 'approximated',
@@ -71,38 +79,19 @@ export const translateNotes = {
   'max-tokens.lowered': {
     kind: 'approximated',
     meaning: 'The token limit is above the maximum of this model; the maximum is written.',
+    advice: 'Lower the limit.',
   },
   'reasoning.budget-lowered': {
     kind: 'approximated',
     meaning: 'The reasoning budget is above the maximum of this model; the maximum is written.',
+    advice: 'Lower the budget.',
   },
-  'model.unsupported': { kind: 'dropped', meaning: 'The model or its vendor refuses this field.' },
+  'model.unsupported': {
+    kind: 'dropped',
+    meaning: 'The model or its vendor refuses this field.',
+    advice: 'Remove it, or correct `unsupported` of the model.',
+  },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<
-  Exclude<keyof typeof translateNotes, keyof typeof sharedNotes>,
-  string
-> = {
-  'stream.unreadable-frame': 'Nothing to do.',
-  'freeform.unwrap-failed': 'Nothing to do.',
-  'freeform.extra-arguments': 'Nothing to do.',
-  'freeform.as-function': 'Nothing to do.',
-  'output.unwrap-failed': 'Nothing to do.',
-  'system.not-text': 'Move the content into a user message.',
-  'tool-result.orphan-as-text': 'See `tools.repair`.',
-  'tool-result.duplicate': 'Send one result per call.',
-  'tool-result.moved': 'Send results directly after calls.',
-  'tool.added-late': 'Nothing to do.',
-  'tool.duplicate': 'Give each tool a name of its own.',
-  'tool.schema-root': 'Nothing to do.',
-  'tool-choice.strict-tools': 'Nothing to do.',
-  'tool-call.empty-name': 'Nothing to do.',
-  'response.id-renewed': 'Nothing to do.',
-  'max-tokens.lowered': 'Lower the limit.',
-  'reasoning.budget-lowered': 'Lower the budget.',
-  'model.unsupported': 'Remove it, or correct `unsupported` of the model.',
-}
 
 /** What the passes over a conversation write their notes to. */
 export type PassReport = Report<typeof translateNotes & typeof commonNotes>

@@ -17,7 +17,7 @@ export function noteRows(): string[][] {
       `\`${code}\``,
       kind,
       meaning,
-      noteCatalog[code as NoteCode].advice,
+      noteCatalog[code as NoteCode].advice ?? '',
       examples[code] ? shown(code, examples[code]) : '',
     ]),
   )
@@ -26,7 +26,7 @@ export function noteRows(): string[][] {
     `\`${code}\``,
     kind,
     meaning,
-    noteCatalog[code as NoteCode].advice,
+    noteCatalog[code as NoteCode].advice ?? '',
     '',
   ])
   return [...translated, ...ofGateway]

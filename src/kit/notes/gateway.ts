@@ -6,31 +6,27 @@ export const gatewayNotes = {
   'gateway.failed-over': {
     kind: 'approximated',
     meaning: 'A channel of the model could not serve the request; another one does.',
+    advice: 'Nothing to do; the log names the channel and its error.',
   },
   'gateway.fallback-model': {
     kind: 'approximated',
     meaning: 'No channel of the requested model could serve the request; a fallback model does.',
+    advice: 'Nothing to do; the header wireglot-fallback names the model.',
   },
   'gateway.field-set': {
     kind: 'approximated',
     meaning: 'The configuration of the gateway replaces the value of this field.',
+    advice:
+      'The configuration of the gateway sets this field for the model or its channel: ask the operator.',
   },
   'gateway.beta-dropped': {
     kind: 'dropped',
     meaning:
       'InvokeModel of Amazon Bedrock refuses requests with a beta flag that it does not know; the flag is dropped.',
+    advice:
+      'Nothing to do, unless the request needs the feature: then use a channel without InvokeModel.',
   },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<keyof typeof gatewayNotes, string> = {
-  'gateway.failed-over': 'Nothing to do; the log names the channel and its error.',
-  'gateway.fallback-model': 'Nothing to do; the header wireglot-fallback names the model.',
-  'gateway.beta-dropped':
-    'Nothing to do, unless the request needs the feature: then use a channel without InvokeModel.',
-  'gateway.field-set':
-    'The configuration of the gateway sets this field for the model or its channel: ask the operator.',
-}
 
 /** `path`: a JSON pointer into the request; of a set field into the request for the upstream. */
 export function gatewayNote(code: keyof typeof gatewayNotes, path: string): Note {

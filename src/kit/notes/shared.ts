@@ -5,6 +5,7 @@ export const commonNotes = {
   'candidates.first-only': {
     kind: 'dropped',
     meaning: 'The target protocol has one candidate; the others are dropped.',
+    advice: 'Request one candidate.',
   },
   'error.details': {
     kind: 'dropped',
@@ -25,8 +26,13 @@ export const commonNotes = {
   'field.unknown': {
     kind: 'dropped',
     meaning: 'wireglot does not know this field; only its own protocol receives it.',
+    advice: 'Check the spelling.',
   },
-  'field.unsupported': { kind: 'dropped', meaning: 'The target protocol has no field for this.' },
+  'field.unsupported': {
+    kind: 'dropped',
+    meaning: 'The target protocol has no field for this.',
+    advice: 'Remove it, or set `strict` to refuse.',
+  },
   'freeform.wrapped': {
     kind: 'approximated',
     meaning: 'A freeform tool becomes a function with one string; its grammar is not enforced.',
@@ -43,34 +49,45 @@ export const commonNotes = {
   'part.foreign': {
     kind: 'approximated',
     meaning: 'A content part in the form of another protocol is read as its text, image or file.',
+    advice: "Send the part in its protocol's form.",
   },
   'part.unknown': {
     kind: 'dropped',
     meaning: 'wireglot does not know this type of content; only its own protocol receives it.',
+    advice: 'Nothing to do; `strict` refuses it instead.',
   },
-  'part.unsupported': { kind: 'dropped', meaning: 'The target has no content of this kind here.' },
+  'part.unsupported': {
+    kind: 'dropped',
+    meaning: 'The target has no content of this kind here.',
+    advice: 'Nothing to do; `strict` refuses it instead.',
+  },
   'state.unresolvable': {
     kind: 'dropped',
     meaning:
       'Only the provider of the source protocol can do this: look up stored data, run in the background, or compact the conversation.',
+    advice: 'Pass resolvers, see docs/guides/state.md.',
   },
   'system.developer-role': {
     kind: 'approximated',
     meaning:
       'The target has no role `developer`, or its server may refuse it; `system` is written.',
+    advice: 'Toward chat-completions, set `chatCompletions.instructionsRole`. Else nothing to do.',
   },
   'system.hoisted': {
     kind: 'approximated',
     meaning: 'An instruction inside the conversation moves before it.',
+    advice: 'See `systemPlacement` of the target, such as `messages.systemPlacement`.',
   },
   'system.joined': {
     kind: 'approximated',
     meaning:
       'Many servers accept only one system message, so this one is joined to the one before it.',
+    advice: 'See `chatCompletions.systemPlacement`.',
   },
   'system.mid-conversation-as-user': {
     kind: 'approximated',
     meaning: 'The server may refuse a system message here, so it becomes user text.',
+    advice: 'See `systemPlacement` of the target, such as `messages.systemPlacement`.',
   },
   'tool-call.id': {
     kind: 'approximated',
@@ -83,6 +100,7 @@ export const commonNotes = {
   'tool-result.synthesized': {
     kind: 'synthesized',
     meaning: 'This call has no result, which servers refuse; a result reports the interruption.',
+    advice: 'See `tools.repair`.',
   },
   'tool.namespace': {
     kind: 'approximated',
@@ -109,14 +127,17 @@ export const sharedNotes = {
     kind: 'dropped',
     meaning:
       'The target takes no cache breakpoint at this content, or cache breakpoints are not written.',
+    advice: 'Toward chat-completions, set `chatCompletions.cacheMarks`.',
   },
   'cache.auto': {
     kind: 'synthesized',
     meaning: 'The last cacheable block is marked for the prompt cache.',
+    advice: 'Turn off `messages.autoCache` or `converse.autoCache` to avoid it.',
   },
   'cache.too-many': {
     kind: 'dropped',
     meaning: 'The target accepts at most four cache breakpoints; the further ones are dropped.',
+    advice: 'Set at most four.',
   },
   'cache.ttl': {
     kind: 'approximated',
@@ -129,6 +150,7 @@ export const sharedNotes = {
   'citation.unsupported': {
     kind: 'dropped',
     meaning: 'The target cannot express a citation of this kind here.',
+    advice: 'Nothing to do; `strict` refuses it instead.',
   },
   'error.reworded': {
     kind: 'approximated',
@@ -137,6 +159,7 @@ export const sharedNotes = {
   'file.foreign-id': {
     kind: 'dropped',
     meaning: 'A file id is valid only at the provider that issued it.',
+    advice: 'Pass `resolveFile`.',
   },
   'finish.approximated': {
     kind: 'approximated',
@@ -150,10 +173,12 @@ export const sharedNotes = {
   'finish.truncated-as-length': {
     kind: 'approximated',
     meaning: 'The source stopped early; the output ends as if the length limit was reached.',
+    advice: "Set `truncated: 'error'` to get an error instead.",
   },
   'max-tokens.raised': {
     kind: 'approximated',
     meaning: 'The token limit is below the minimum of the target; the minimum is written.',
+    advice: 'Raise the limit.',
   },
   'media.detail': {
     kind: 'approximated',
@@ -162,10 +187,12 @@ export const sharedNotes = {
   'media.filename': {
     kind: 'synthesized',
     meaning: 'File data requires a file name; a default is written.',
+    advice: 'Send the file name.',
   },
   'media.mime': {
     kind: 'synthesized',
     meaning: 'The target requires a media type; the default of this kind is written.',
+    advice: 'Send the media type.',
   },
   'media.title-as-filename': {
     kind: 'approximated',
@@ -175,10 +202,12 @@ export const sharedNotes = {
   'media.unsupported': {
     kind: 'dropped',
     meaning: 'The target accepts no media of this kind or format here.',
+    advice: 'Convert it, see `messages.convertMedia` and `converse.convertMedia`.',
   },
   'message.leading-user': {
     kind: 'synthesized',
     meaning: 'The conversation must begin with a user message; one is inserted.',
+    advice: 'See `leadingUser` of the target, such as `messages.leadingUser`.',
   },
   'output.enum': {
     kind: 'approximated',
@@ -191,6 +220,7 @@ export const sharedNotes = {
   'output.voice': {
     kind: 'approximated',
     meaning: 'Voices have other names at each provider; the name is written unchanged.',
+    advice: 'Choose a voice of the target.',
   },
   'output.wrapped': {
     kind: 'approximated',
@@ -200,14 +230,17 @@ export const sharedNotes = {
   'reasoning.always-on': {
     kind: 'approximated',
     meaning: 'This model always reasons; reasoning stays on.',
+    advice: 'Use another model.',
   },
   'reasoning.budget-as-effort': {
     kind: 'approximated',
     meaning: 'The token budget for reasoning is replaced by an effort.',
+    advice: 'Send an effort.',
   },
   'reasoning.signature-orphaned': {
     kind: 'dropped',
     meaning: 'The part that this reasoning signature belongs to is no longer in the message.',
+    advice: 'Send messages back unchanged.',
   },
   'reasoning.dropped-upstream': {
     kind: 'dropped',
@@ -224,6 +257,7 @@ export const sharedNotes = {
   'reasoning.foreign-signature': {
     kind: 'dropped',
     meaning: 'A reasoning signature is valid only at the provider that issued it.',
+    advice: 'Nothing to do; see `foreignSignatures` for a gateway behind a gateway.',
   },
   'reasoning.joined': {
     kind: 'approximated',
@@ -232,12 +266,17 @@ export const sharedNotes = {
   'reasoning.kind': {
     kind: 'approximated',
     meaning: 'Raw reasoning is written as a reasoning summary.',
+    advice: 'See `responses.rawReasoning`.',
   },
   'reasoning.mode-as-effort': {
     kind: 'approximated',
     meaning: 'The reasoning mode is written as the nearest effort.',
   },
-  'reasoning.no-effort': { kind: 'dropped', meaning: 'This model has no reasoning effort.' },
+  'reasoning.no-effort': {
+    kind: 'dropped',
+    meaning: 'This model has no reasoning effort.',
+    advice: 'Remove the effort.',
+  },
   'reasoning.off': {
     kind: 'approximated',
     meaning: 'Reasoning is off, so effort and budget are ignored.',
@@ -258,10 +297,12 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning:
       'Reasoning is off in this tool loop, because the history has no valid signatures for it.',
+    advice: 'Nothing to do; the next user message ends it.',
   },
   'reasoning.unsigned': {
     kind: 'dropped',
     meaning: 'The target accepts no reasoning without a signature or an encrypted form.',
+    advice: 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
   },
   'refusal.as-text': { kind: 'approximated', meaning: 'A refusal is written as text.' },
   'refusal.synthesized': {
@@ -271,27 +312,33 @@ export const sharedNotes = {
   'response.created': {
     kind: 'synthesized',
     meaning: 'The target requires a creation time; `now` is written, or 0 without it.',
+    advice: 'Pass `now`.',
   },
   'response.id': {
     kind: 'synthesized',
     meaning: 'The target requires a response id, and the source has none.',
+    advice: 'Pass `newId`.',
   },
   'response.model': {
     kind: 'synthesized',
     meaning: 'The target requires a model name, and the source has none.',
+    advice: 'Pass `model`.',
   },
   'schema.keywords': {
     kind: 'approximated',
     meaning:
       'The server refuses some keywords of this schema; they move into the description and are not enforced.',
+    advice: 'Use a simpler schema.',
   },
   'schema.name': {
     kind: 'synthesized',
     meaning: 'The target requires a schema name; a default is written.',
+    advice: 'Name the schema.',
   },
   'server-tool.as-text': {
     kind: 'approximated',
     meaning: "The use of another provider's tool is written as one line of text.",
+    advice: "Set `tools.serverToolHistory: 'drop'` to drop it.",
   },
   'server-tool.image-only': {
     kind: 'approximated',
@@ -300,10 +347,12 @@ export const sharedNotes = {
   'server-tool.dropped': {
     kind: 'dropped',
     meaning: 'Only the source provider knows this tool; its earlier use is dropped.',
+    advice: "Set `tools.serverToolHistory: 'text'` to keep it as text.",
   },
   'stop.too-many': {
     kind: 'approximated',
     meaning: 'The target accepts fewer stop sequences; the further ones are dropped.',
+    advice: 'Send fewer.',
   },
   'stream.final-differs': {
     kind: 'dropped',
@@ -325,11 +374,16 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning: 'The target does not have this service tier; the nearest one is written.',
   },
-  'tier.unsupported': { kind: 'dropped', meaning: 'The target does not have this service tier.' },
+  'tier.unsupported': {
+    kind: 'dropped',
+    meaning: 'The target does not have this service tier.',
+    advice: 'Remove it.',
+  },
   'tool-call.cut': {
     kind: 'dropped',
     meaning:
       'The token limit truncated the arguments of the call; the target accepts only complete arguments.',
+    advice: 'Raise the token limit.',
   },
   'tool-call.empty-input': {
     kind: 'synthesized',
@@ -342,14 +396,17 @@ export const sharedNotes = {
   'tool-call.number': {
     kind: 'approximated',
     meaning: 'A number of the arguments has more digits than JavaScript can represent.',
+    advice: 'Send it as a string.',
   },
   'tool-result.call-id': {
     kind: 'approximated',
     meaning: 'The tool result has no call id; it is paired with an open call by name or order.',
+    advice: 'Send the call id.',
   },
   'tool-result.error-flag': {
     kind: 'approximated',
     meaning: 'The target has no error flag for tool results; the text is unchanged.',
+    advice: 'See `tools.errorPrefix`.',
   },
   'tool-result.media-moved': {
     kind: 'approximated',
@@ -359,25 +416,36 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning:
       'Code of the target provider may call the tool, instead of code of the source provider.',
+    advice: 'See `tools.foreignCallers`.',
   },
   'tool.expanded': {
     kind: 'approximated',
     meaning: 'A tool that the client runs is written as a function with its documented input.',
+    advice: 'See `tools.expandClientTools`.',
   },
   'tool.loaded': {
     kind: 'approximated',
     meaning: 'The tool is loaded from the start, because the request has no tool search.',
   },
-  'tool.server': { kind: 'dropped', meaning: 'Only the source provider knows this tool.' },
+  'tool.server': {
+    kind: 'dropped',
+    meaning: 'Only the source provider knows this tool.',
+    advice: "Set `tools.serverTools: 'map'` to use the nearest tool.",
+  },
   'tool.server-mapped': {
     kind: 'approximated',
     meaning: 'A tool of the source provider is replaced by the nearest tool of the target.',
+    advice: "Set `tools.serverTools: 'drop'` to drop it.",
   },
   'tool-choice.unsupported': {
     kind: 'dropped',
     meaning: 'The target cannot express this tool choice.',
   },
-  'tool-choice.without-tools': { kind: 'dropped', meaning: 'A tool choice requires tools.' },
+  'tool-choice.without-tools': {
+    kind: 'dropped',
+    meaning: 'A tool choice requires tools.',
+    advice: 'Remove it.',
+  },
   'usage.merged': {
     kind: 'approximated',
     meaning: 'The target does not separate tokens of this kind; they are counted with others.',
@@ -393,6 +461,7 @@ export const sharedNotes = {
   'user.hashed': {
     kind: 'approximated',
     meaning: 'The user id is longer than the target accepts; its hash is written.',
+    advice: 'Use a shorter id.',
   },
   'text.blank': {
     kind: 'dropped',
@@ -422,6 +491,7 @@ export const sharedNotes = {
   'tool-choice.not-forced': {
     kind: 'dropped',
     meaning: 'The server cannot force a tool call; the model decides.',
+    advice: 'Toward chat-completions, see `chatCompletions.toolChoice`.',
   },
   'citation.span': {
     kind: 'approximated',
@@ -430,23 +500,28 @@ export const sharedNotes = {
   'reasoning.as-text': {
     kind: 'approximated',
     meaning: 'Reasoning without a signature is written as text.',
+    advice: 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
   },
   'cache.key-hashed': {
     kind: 'approximated',
     meaning: 'A cache key has at most 64 characters; a hash of it is written.',
+    advice: 'Use a shorter key.',
   },
   'output.format-instructed': {
     kind: 'approximated',
     meaning:
       'The server does not support this response format; the instructions request it in words.',
+    advice: 'See `chatCompletions.formats` and `generateContent.jsonWithTools`.',
   },
   'reasoning.budget-raised': {
     kind: 'approximated',
     meaning: 'The reasoning budget is below the minimum of 1024 tokens; the minimum is written.',
+    advice: 'Raise the budget.',
   },
   'reasoning.budget-room': {
     kind: 'approximated',
     meaning: '`max_tokens` must exceed the reasoning budget, so it is raised.',
+    advice: 'Raise `max_tokens`.',
   },
   'tool-call.input-text': {
     kind: 'approximated',
@@ -468,28 +543,38 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning:
       'The server requires closed schemas: `additionalProperties: false` is added to objects.',
+    advice: 'Add it to your schema.',
   },
   'output.json-instructed': {
     kind: 'synthesized',
     meaning: 'JSON without a schema is requested in the system prompt.',
+    advice: 'Use a schema.',
   },
-  'stop.blank': { kind: 'dropped', meaning: 'A stop sequence must contain more than white space.' },
+  'stop.blank': {
+    kind: 'dropped',
+    meaning: 'A stop sequence must contain more than white space.',
+    advice: 'Remove it.',
+  },
   'sampling.temperature-clamped': {
     kind: 'approximated',
     meaning: 'The maximum temperature of the target is 1; 1 is written.',
+    advice: 'Use at most 1.',
   },
   'sampling.with-thinking': {
     kind: 'dropped',
     meaning: 'The server refuses sampling fields together with thinking.',
+    advice: 'Turn thinking off, or remove the sampling fields.',
   },
   'sampling.model': {
     kind: 'dropped',
     meaning: 'This model refuses the parameter, or refuses it together with temperature.',
+    advice: 'Remove it.',
   },
   'cache.ttl-order': {
     kind: 'approximated',
     meaning:
       'A longer cache lifetime may not follow a shorter one; the nearest valid lifetime is written.',
+    advice: 'Put longer lifetimes first.',
   },
   'finish.tool-use': {
     kind: 'approximated',
@@ -507,6 +592,7 @@ export const sharedNotes = {
     kind: 'dropped',
     meaning:
       'The server refuses some keywords of this schema in strict tools, and the request did not require a strict tool.',
+    advice: 'Use a simpler schema.',
   },
 } as const satisfies NoteTable
 
@@ -520,141 +606,3 @@ export const sharedOf = <Code extends keyof SharedNotes>(
     SharedNotes,
     Code
   >
-
-/**
- * By code: what the reader of a note can do. Apart from the notes, because only the catalog needs
- * it.
- */
-export const advice: Record<keyof typeof commonNotes | keyof typeof sharedNotes, string> = {
-  'candidates.first-only': 'Request one candidate.',
-  'error.details': 'Nothing to do.',
-  'error.status': 'Nothing to do.',
-  'event.progress': 'Nothing to do.',
-  'event.unknown': 'Nothing to do.',
-  'field.unknown': 'Check the spelling.',
-  'field.unsupported': 'Remove it, or set `strict` to refuse.',
-  'freeform.wrapped': 'Nothing to do.',
-  'message.envelope': 'Nothing to do.',
-  'message.name': 'Nothing to do.',
-  'message.role': 'Nothing to do.',
-  'part.foreign': "Send the part in its protocol's form.",
-  'part.unknown': 'Nothing to do; `strict` refuses it instead.',
-  'part.unsupported': 'Nothing to do; `strict` refuses it instead.',
-  'state.unresolvable': 'Pass resolvers, see docs/guides/state.md.',
-  'system.developer-role':
-    'Toward chat-completions, set `chatCompletions.instructionsRole`. Else nothing to do.',
-  'system.hoisted': 'See `systemPlacement` of the target, such as `messages.systemPlacement`.',
-  'system.joined': 'See `chatCompletions.systemPlacement`.',
-  'system.mid-conversation-as-user':
-    'See `systemPlacement` of the target, such as `messages.systemPlacement`.',
-  'tool-call.id': 'Nothing to do.',
-  'tool-result.flattened': 'Nothing to do.',
-  'tool-result.synthesized': 'See `tools.repair`.',
-  'tool.namespace': 'Nothing to do.',
-  'tool.renamed': 'Nothing to do.',
-  'tool.unknown': 'Nothing to do.',
-  'cache.unsupported': 'Toward chat-completions, set `chatCompletions.cacheMarks`.',
-  'cache.auto': 'Turn off `messages.autoCache` or `converse.autoCache` to avoid it.',
-  'cache.too-many': 'Set at most four.',
-  'cache.ttl': 'Nothing to do.',
-  'citation.approximated': 'Nothing to do.',
-  'citation.unsupported': 'Nothing to do; `strict` refuses it instead.',
-  'error.reworded': 'Nothing to do.',
-  'file.foreign-id': 'Pass `resolveFile`.',
-  'finish.approximated': 'Nothing to do.',
-  'finish.details': 'Nothing to do.',
-  'finish.truncated-as-length': "Set `truncated: 'error'` to get an error instead.",
-  'max-tokens.raised': 'Raise the limit.',
-  'media.detail': 'Nothing to do.',
-  'media.filename': 'Send the file name.',
-  'media.mime': 'Send the media type.',
-  'media.title-as-filename': 'Nothing to do.',
-  'media.transcript': 'Nothing to do.',
-  'media.unsupported': 'Convert it, see `messages.convertMedia` and `converse.convertMedia`.',
-  'message.leading-user': 'See `leadingUser` of the target, such as `messages.leadingUser`.',
-  'output.enum': 'Nothing to do.',
-  'output.strict': 'Nothing to do.',
-  'output.voice': 'Choose a voice of the target.',
-  'output.wrapped': 'Nothing to do.',
-  'reasoning.always-on': 'Use another model.',
-  'reasoning.budget-as-effort': 'Send an effort.',
-  'reasoning.signature-orphaned': 'Send messages back unchanged.',
-  'reasoning.dropped-upstream': 'Nothing to do.',
-  'reasoning.effort': 'Nothing to do.',
-  'reasoning.effort-as-budget': 'Nothing to do.',
-  'reasoning.foreign-signature':
-    'Nothing to do; see `foreignSignatures` for a gateway behind a gateway.',
-  'reasoning.joined': 'Nothing to do.',
-  'reasoning.kind': 'See `responses.rawReasoning`.',
-  'reasoning.mode-as-effort': 'Nothing to do.',
-  'reasoning.no-effort': 'Remove the effort.',
-  'reasoning.off': 'Nothing to do.',
-  'reasoning.other-model': 'Nothing to do.',
-  'reasoning.shown': 'Nothing to do.',
-  'reasoning.summary': 'Nothing to do.',
-  'reasoning.disabled-unsigned-loop': 'Nothing to do; the next user message ends it.',
-  'reasoning.unsigned': 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
-  'refusal.as-text': 'Nothing to do.',
-  'refusal.synthesized': 'Nothing to do.',
-  'response.created': 'Pass `now`.',
-  'response.id': 'Pass `newId`.',
-  'response.model': 'Pass `model`.',
-  'schema.keywords': 'Use a simpler schema.',
-  'schema.name': 'Name the schema.',
-  'server-tool.image-only': 'Nothing to do.',
-  'server-tool.as-text': "Set `tools.serverToolHistory: 'drop'` to drop it.",
-  'server-tool.dropped': "Set `tools.serverToolHistory: 'text'` to keep it as text.",
-  'stop.too-many': 'Send fewer.',
-  'stream.final-differs': 'Nothing to do.',
-  'stream.repeated-start': 'Nothing to do.',
-  'stream.stray-delta': 'Nothing to do.',
-  'stream.trailing-arguments': 'Nothing to do.',
-  'tier.nearest': 'Nothing to do.',
-  'tier.unsupported': 'Remove it.',
-  'tool-call.cut': 'Raise the token limit.',
-  'tool-call.empty-input': 'Nothing to do.',
-  'tool-call.input': 'Nothing to do.',
-  'tool-call.number': 'Send it as a string.',
-  'tool-result.call-id': 'Send the call id.',
-  'tool-result.error-flag': 'See `tools.errorPrefix`.',
-  'tool-result.media-moved': 'Nothing to do.',
-  'tool.callers-mapped': 'See `tools.foreignCallers`.',
-  'tool.expanded': 'See `tools.expandClientTools`.',
-  'tool.loaded': 'Nothing to do.',
-  'tool.server': "Set `tools.serverTools: 'map'` to use the nearest tool.",
-  'tool.server-mapped': "Set `tools.serverTools: 'drop'` to drop it.",
-  'tool-choice.unsupported': 'Nothing to do.',
-  'tool-choice.without-tools': 'Remove it.',
-  'usage.merged': 'Nothing to do.',
-  'usage.overlap': 'Nothing to do.',
-  'usage.missing': 'Nothing to do.',
-  'user.hashed': 'Use a shorter id.',
-  'text.blank': 'Nothing to do.',
-  'media.converted': 'Nothing to do.',
-  'media.file-as-document': 'Nothing to do.',
-  'media.detail-dropped': 'Nothing to do.',
-  'media.filename-as-title': 'Nothing to do.',
-  'citation.foreign': 'Nothing to do.',
-  'tool-choice.not-forced': 'Toward chat-completions, see `chatCompletions.toolChoice`.',
-  'citation.span': 'Nothing to do.',
-  'reasoning.as-text': 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
-  'cache.key-hashed': 'Use a shorter key.',
-  'output.format-instructed': 'See `chatCompletions.formats` and `generateContent.jsonWithTools`.',
-  'reasoning.budget-raised': 'Raise the budget.',
-  'reasoning.budget-room': 'Raise `max_tokens`.',
-  'tool-call.input-text': 'Nothing to do.',
-  'tool-choice.subset-filtered': 'Nothing to do.',
-  'tool-choice.subset-not-enforced': 'Nothing to do.',
-  'tool-choice.not-allowed': 'Nothing to do.',
-  'output.closed': 'Add it to your schema.',
-  'output.json-instructed': 'Use a schema.',
-  'stop.blank': 'Remove it.',
-  'sampling.temperature-clamped': 'Use at most 1.',
-  'sampling.with-thinking': 'Turn thinking off, or remove the sampling fields.',
-  'sampling.model': 'Remove it.',
-  'cache.ttl-order': 'Put longer lifetimes first.',
-  'finish.tool-use': 'Nothing to do.',
-  'stop.no-call': 'Nothing to do.',
-  'usage.ttl': 'Nothing to do.',
-  'tool.strict': 'Use a simpler schema.',
-}

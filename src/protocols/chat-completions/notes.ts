@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, type sharedNotes, sharedOf } from '../../kit/notes/shared.ts'
+import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
@@ -63,12 +63,14 @@ export const notes = {
   'tools.two-lists': {
     kind: 'approximated',
     meaning: 'The request has an older and a newer list of tools; both are read as one.',
+    advice: 'Use `tools`.',
   },
   'tool-call.nameless': { kind: 'dropped', meaning: 'A tool call without a name cannot run.' },
   'tool-call.single': {
     kind: 'dropped',
     meaning:
       'A client that declares functions takes one call at a time; the further calls are dropped.',
+    advice: 'Declare tools instead of functions.',
   },
   'tool-call.input-object': {
     kind: 'approximated',
@@ -100,32 +102,42 @@ export const notes = {
   'audio.type': {
     kind: 'approximated',
     meaning: 'The response does not state its audio format; the requested format is assumed.',
+    advice: 'Set the format in the request.',
   },
   'citation.whole-part': {
     kind: 'approximated',
     meaning: 'The citation covers a whole part; its offsets are those of the part.',
   },
-  'field.optional': { kind: 'dropped', meaning: 'Many servers refuse this field.' },
+  'field.optional': {
+    kind: 'dropped',
+    meaning: 'Many servers refuse this field.',
+    advice: "Set `chatCompletions.optionalFields: 'write'` for servers that accept it.",
+  },
   'reasoning.dialect-field': {
     kind: 'approximated',
     meaning:
       'The protocol has no field for reasoning; it is written in a field that many servers and clients read.',
+    advice: 'See `chatCompletions.reasoningField`.',
   },
   'reasoning.think-tags': {
     kind: 'approximated',
     meaning: 'Reasoning between tags is taken out of the text.',
+    advice: 'See `chatCompletions.extractThinkTags`.',
   },
   'reasoning.placeholder': {
     kind: 'synthesized',
     meaning: 'The server requires reasoning before tool calls; a placeholder is written.',
+    advice: 'See `chatCompletions.missingReasoning`.',
   },
   'reasoning.dropped': {
     kind: 'dropped',
     meaning: 'This server receives no reasoning of the history.',
+    advice: 'See `chatCompletions.reasoningInHistory`.',
   },
   'reasoning.signature-dropped': {
     kind: 'dropped',
     meaning: 'Reasoning signatures are not written.',
+    advice: 'See `chatCompletions.signatures`.',
   },
   'output.modality': {
     kind: 'approximated',
@@ -134,43 +146,53 @@ export const notes = {
   'output.audio-format': {
     kind: 'synthesized',
     meaning: 'The target requires an audio format; a default is written.',
+    advice: 'Set the format.',
   },
   'max-tokens.field': {
     kind: 'approximated',
     meaning: 'The token limit is written in the field that this server reads.',
+    advice: 'See `chatCompletions.maxTokensField`.',
   },
   'sampling.seed-field': {
     kind: 'approximated',
     meaning: 'The seed is written in the field that this server reads.',
+    advice: 'See `chatCompletions.seedField`.',
   },
   'tool-choice.tools-left-out': {
     kind: 'approximated',
     meaning: 'The server cannot forbid tool calls, so the tools are not offered.',
+    advice: 'See `chatCompletions.toolChoice`.',
   },
   'tool-choice.only-chosen': {
     kind: 'approximated',
     meaning: 'The server cannot force a tool by name, so only this tool is offered.',
+    advice: 'See `chatCompletions.toolChoice`.',
   },
   'tool-choice.serial-calls': {
     kind: 'approximated',
     meaning: 'The server makes one tool call at a time; parallel calls are turned off.',
+    advice: 'See `chatCompletions.parallelCalls`.',
   },
   'output.format': {
     kind: 'approximated',
     meaning: 'The server does not support this response format; the nearest one is requested.',
+    advice: 'See `chatCompletions.formats`.',
   },
   'reasoning.with-tools': {
     kind: 'approximated',
     meaning: 'This model takes tools here only without reasoning; reasoning is turned off.',
+    advice: 'Use the responses protocol.',
   },
   'media.url-as-text': {
     kind: 'approximated',
     meaning: 'The server does not fetch images; the URL is written as text.',
+    advice: 'Send the image as base64.',
   },
   'message.assistant-between': {
     kind: 'synthesized',
     meaning:
       'The server refuses a user message directly after a tool result; an assistant message is inserted.',
+    advice: "Set `chatCompletions.afterResults: 'keep'` to avoid it.",
   },
   'message.ids': {
     kind: 'dropped',
@@ -203,47 +225,6 @@ export const notes = {
     meaning: 'The target has log probabilities for text only.',
   },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes>, string> = {
-  'tools.two-lists': 'Use `tools`.',
-  'tool-call.nameless': 'Nothing to do.',
-  'tool-call.single': 'Declare tools instead of functions.',
-  'tool-call.input-object': 'Nothing to do.',
-  'media.images-field': 'Nothing to do.',
-  'text.boundary-lost': 'Nothing to do.',
-  'parts.order-lost': 'Nothing to do.',
-  'parts.layout-stale': 'Nothing to do.',
-  'document.flattened': 'Nothing to do.',
-  'audio.type': 'Set the format in the request.',
-  'citation.whole-part': 'Nothing to do.',
-  'field.optional': "Set `chatCompletions.optionalFields: 'write'` for servers that accept it.",
-  'reasoning.dialect-field': 'See `chatCompletions.reasoningField`.',
-  'reasoning.think-tags': 'See `chatCompletions.extractThinkTags`.',
-  'reasoning.placeholder': 'See `chatCompletions.missingReasoning`.',
-  'reasoning.dropped': 'See `chatCompletions.reasoningInHistory`.',
-  'reasoning.signature-dropped': 'See `chatCompletions.signatures`.',
-  'output.modality': 'Nothing to do.',
-  'output.audio-format': 'Set the format.',
-  'max-tokens.field': 'See `chatCompletions.maxTokensField`.',
-  'sampling.seed-field': 'See `chatCompletions.seedField`.',
-  'tool-choice.tools-left-out': 'See `chatCompletions.toolChoice`.',
-  'tool-choice.only-chosen': 'See `chatCompletions.toolChoice`.',
-  'tool-choice.serial-calls': 'See `chatCompletions.parallelCalls`.',
-  'output.format': 'See `chatCompletions.formats`.',
-  'reasoning.with-tools': 'Use the responses protocol.',
-  'media.url-as-text': 'Send the image as base64.',
-  'message.assistant-between': "Set `chatCompletions.afterResults: 'keep'` to avoid it.",
-  'message.ids': 'Nothing to do.',
-  'message.phase': 'Nothing to do.',
-  'finish.repaired': 'Nothing to do.',
-  'finish.missing': 'Nothing to do.',
-  'prompt.blocked': 'Nothing to do.',
-  'response.late': 'Nothing to do.',
-  'usage.unsupported': 'Nothing to do.',
-  'usage.repaired': 'Nothing to do.',
-  'logprobs.unattached': 'Nothing to do.',
-}
 
 export type ChatCompletionsReport = Report<typeof notes & typeof commonNotes>
 

@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, type sharedNotes, sharedOf } from '../../kit/notes/shared.ts'
+import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
@@ -87,15 +87,18 @@ export const notes = {
   'text.trimmed': {
     kind: 'approximated',
     meaning: 'The last text of the assistant must not end with white space, so that is cut off.',
+    advice: 'Cut it off yourself.',
   },
   'media.document-name': {
     kind: 'approximated',
     meaning:
       'The server refuses this document name, or the request has it twice; a similar one is written.',
+    advice: 'Use letters, digits, spaces, hyphens and brackets, and a name for each document.',
   },
   'media.document-text': {
     kind: 'synthesized',
     meaning: 'A message with a document requires a text; one is inserted.',
+    advice: 'Send a text with the document.',
   },
   'tool-result.empty': {
     kind: 'synthesized',
@@ -104,6 +107,7 @@ export const notes = {
   'tool.from-history': {
     kind: 'synthesized',
     meaning: 'A conversation with tool calls requires tools; those that it names are declared.',
+    advice: 'Send the tools with each request.',
   },
   'tool-choice.none': {
     kind: 'approximated',
@@ -117,22 +121,9 @@ export const notes = {
   'response.unnamed': {
     kind: 'approximated',
     meaning: 'The body of a response has no field for its id and model.',
+    advice: 'Take the model from your request.',
   },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes>, string> = {
-  'message.separator': 'Nothing to do.',
-  'text.trimmed': 'Cut it off yourself.',
-  'media.document-name':
-    'Use letters, digits, spaces, hyphens and brackets, and a name for each document.',
-  'media.document-text': 'Send a text with the document.',
-  'tool-result.empty': 'Nothing to do.',
-  'tool.from-history': 'Send the tools with each request.',
-  'tool-choice.none': 'Nothing to do.',
-  'tool-choice.none-not-enforced': 'Nothing to do.',
-  'response.unnamed': 'Take the model from your request.',
-}
 
 export type ConverseReport = Report<typeof notes & typeof commonNotes>
 

@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, type sharedNotes, sharedOf } from '../../kit/notes/shared.ts'
+import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
@@ -52,7 +52,11 @@ export const notes = {
     'error.reworded',
   ),
   'text.empty': { kind: 'dropped', meaning: 'A part without text is dropped.' },
-  'media.url': { kind: 'approximated', meaning: 'Only newer models fetch this URL.' },
+  'media.url': {
+    kind: 'approximated',
+    meaning: 'Only newer models fetch this URL.',
+    advice: 'Send the media as base64.',
+  },
   'media.flattened': {
     kind: 'approximated',
     meaning: 'A document of several parts is written as these parts.',
@@ -70,11 +74,13 @@ export const notes = {
   'reasoning.least-budget': {
     kind: 'approximated',
     meaning: 'The reasoning budget is below the minimum of this model; the minimum is written.',
+    advice: 'Raise the budget.',
   },
   'tool.invocations': {
     kind: 'synthesized',
     meaning:
       "Functions next to a provider tool require that the response may report the tool's use.",
+    advice: 'See `generateContent.toolInvocations`.',
   },
   'tool-choice.validated': {
     kind: 'approximated',
@@ -83,8 +89,13 @@ export const notes = {
   'sampling.penalty-clamped': {
     kind: 'approximated',
     meaning: 'Penalties of the target are below 2; the largest value is written.',
+    advice: 'Use a smaller penalty.',
   },
-  'sampling.seed': { kind: 'dropped', meaning: 'A seed of the target has 32 bits.' },
+  'sampling.seed': {
+    kind: 'dropped',
+    meaning: 'A seed of the target has 32 bits.',
+    advice: 'Use a smaller seed.',
+  },
   'tool-result.name': {
     kind: 'synthesized',
     meaning:
@@ -104,25 +115,6 @@ export const notes = {
     meaning: 'An argument delta has a path that is invalid or already used.',
   },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes>, string> = {
-  'text.empty': 'Nothing to do.',
-  'media.url': 'Send the media as base64.',
-  'media.flattened': 'Nothing to do.',
-  'search-result.as-text': 'Nothing to do.',
-  'reasoning.placeholder-signature': 'Nothing to do.',
-  'reasoning.mode': 'Nothing to do.',
-  'reasoning.least-budget': 'Raise the budget.',
-  'tool.invocations': 'See `generateContent.toolInvocations`.',
-  'tool-choice.validated': 'Nothing to do.',
-  'sampling.penalty-clamped': 'Use a smaller penalty.',
-  'sampling.seed': 'Use a smaller seed.',
-  'tool-result.name': 'Nothing to do.',
-  'citation.rounded': 'Nothing to do.',
-  'logprobs.bytes': 'Nothing to do.',
-  'stream.partial-path': 'Nothing to do.',
-}
 
 export type GenerateContentReport = Report<typeof notes & typeof commonNotes>
 

@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, type sharedNotes, sharedOf } from '../../kit/notes/shared.ts'
+import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
@@ -87,11 +87,13 @@ export const notes = {
     kind: 'dropped',
     meaning:
       "The billing line of the client changes in every request; `messages.billingLine: 'drop'` drops it.",
+    advice: 'See `messages.billingLine`.',
   },
   'message.trailing-user': {
     kind: 'synthesized',
     meaning:
       'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',
+    advice: 'See `messages.trailingAssistant`.',
   },
   'citation.encrypted-index': {
     kind: 'synthesized',
@@ -100,6 +102,7 @@ export const notes = {
   'citation.version': {
     kind: 'dropped',
     meaning: 'This version of the protocol accepts no citations in user messages.',
+    advice: 'See `messages.apiVersion`.',
   },
   'reasoning.signature-empty': {
     kind: 'synthesized',
@@ -109,6 +112,7 @@ export const notes = {
     kind: 'dropped',
     meaning:
       'The signature after the last text is dropped, because some clients expect the response to end with its text.',
+    advice: 'See `messages.lastSignature`.',
   },
   'reasoning.forced-tool': {
     kind: 'approximated',
@@ -117,6 +121,7 @@ export const notes = {
   'reasoning.no-room': {
     kind: 'dropped',
     meaning: '`max_tokens` leaves no room for the minimum reasoning budget, so reasoning is off.',
+    advice: 'Raise `max_tokens`.',
   },
   'reasoning.prefix-mismatch': {
     kind: 'approximated',
@@ -138,10 +143,12 @@ export const notes = {
   'sampling.version': {
     kind: 'dropped',
     meaning: 'This version of the protocol has no sampling fields.',
+    advice: 'See `messages.apiVersion`.',
   },
   'max-tokens.default': {
     kind: 'synthesized',
     meaning: 'The target requires a token limit; the default is written.',
+    advice: 'Set a limit in the request, or `messages.defaultMaxTokens`.',
   },
   'finish.refusal': {
     kind: 'approximated',
@@ -152,26 +159,6 @@ export const notes = {
     meaning: 'Token counts are not known at the start; the end has them.',
   },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes>, string> = {
-  'system.billing-line': 'See `messages.billingLine`.',
-  'message.trailing-user': 'See `messages.trailingAssistant`.',
-  'citation.encrypted-index': 'Nothing to do.',
-  'citation.version': 'See `messages.apiVersion`.',
-  'reasoning.signature-empty': 'Nothing to do.',
-  'reasoning.trailing-signature': 'See `messages.lastSignature`.',
-  'reasoning.forced-tool': 'Nothing to do.',
-  'reasoning.no-room': 'Raise `max_tokens`.',
-  'reasoning.prefix-mismatch': 'Nothing to do.',
-  'tool.no-approval': 'Nothing to do.',
-  'tool.max-uses': 'Nothing to do.',
-  'server-tool.search': 'Nothing to do.',
-  'sampling.version': 'See `messages.apiVersion`.',
-  'max-tokens.default': 'Set a limit in the request, or `messages.defaultMaxTokens`.',
-  'finish.refusal': 'Nothing to do.',
-  'usage.late': 'Nothing to do.',
-}
 
 export type MessagesReport = Report<typeof notes & typeof commonNotes>
 

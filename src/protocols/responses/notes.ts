@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, type sharedNotes, sharedOf } from '../../kit/notes/shared.ts'
+import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
@@ -65,10 +65,12 @@ export const notes = {
   'store.default': {
     kind: 'synthesized',
     meaning: 'The target stores responses by default; `store: false` is written.',
+    advice: 'Set `store` in the request.',
   },
   'reasoning.older-summary': {
     kind: 'approximated',
     meaning: 'The older name of `summary` is read as `summary`.',
+    advice: 'Rename the field.',
   },
   'reasoning.include-encrypted': {
     kind: 'synthesized',
@@ -77,6 +79,7 @@ export const notes = {
   'reasoning.loose': {
     kind: 'dropped',
     meaning: 'The server refuses reasoning without the item that follows it.',
+    advice: 'Send the whole response back.',
   },
   'reasoning.repeated': {
     kind: 'dropped',
@@ -99,7 +102,11 @@ export const notes = {
     meaning:
       "The arguments do not fit the client's tool, so the call is written as a function call.",
   },
-  'tool.callers': { kind: 'dropped', meaning: 'The target does not have these callers of a tool.' },
+  'tool.callers': {
+    kind: 'dropped',
+    meaning: 'The target does not have these callers of a tool.',
+    advice: 'See `tools.foreignCallers`.',
+  },
   'tool.addition': {
     kind: 'approximated',
     meaning: 'Tools added inside the conversation are written as an item, whose rules differ.',
@@ -120,6 +127,7 @@ export const notes = {
   'tool-result.stringified': {
     kind: 'approximated',
     meaning: 'A tool result that is an object is read as its JSON text.',
+    advice: 'Send text.',
   },
   'tool-call.id-twice': {
     kind: 'approximated',
@@ -128,6 +136,7 @@ export const notes = {
   'media.guessed': {
     kind: 'approximated',
     meaning: 'The media type of the file is missing; a PDF is assumed.',
+    advice: 'Send the media type.',
   },
   'media.as-image-call': {
     kind: 'approximated',
@@ -137,6 +146,7 @@ export const notes = {
   'content.input-by-assistant': {
     kind: 'approximated',
     meaning: 'Text of the assistant was marked as input; it is read as output.',
+    advice: 'Send it as `output_text`.',
   },
   'cache.moved': {
     kind: 'approximated',
@@ -147,32 +157,6 @@ export const notes = {
     meaning: 'A failed response has one of a few error codes; the nearest one is written.',
   },
 } as const satisfies NoteTable
-
-/** By code: what the reader of a note can do. */
-export const advice: Record<Exclude<keyof typeof notes, keyof typeof sharedNotes>, string> = {
-  'store.default': 'Set `store` in the request.',
-  'reasoning.older-summary': 'Rename the field.',
-  'reasoning.include-encrypted': 'Nothing to do.',
-  'reasoning.loose': 'Send the whole response back.',
-  'reasoning.repeated': 'Nothing to do.',
-  'reasoning.id-twice': 'Nothing to do.',
-  'reasoning.display-as-summary': 'Nothing to do.',
-  'signature.unplaced': 'Nothing to do.',
-  'client-call.as-function': 'Nothing to do.',
-  'tool.callers': 'See `tools.foreignCallers`.',
-  'tool.addition': 'Nothing to do.',
-  'tool.annotation': 'Nothing to do.',
-  'tool.schema-normalized': 'Nothing to do.',
-  'tool.namespace-description': 'Nothing to do.',
-  'tool-result.stringified': 'Send text.',
-  'tool-call.id-twice': 'Nothing to do.',
-  'media.guessed': 'Send the media type.',
-  'media.as-image-call': 'Nothing to do.',
-  'content.as-text': 'Nothing to do.',
-  'content.input-by-assistant': 'Send it as `output_text`.',
-  'cache.moved': 'Nothing to do.',
-  'error.code': 'Nothing to do.',
-}
 
 export type ResponsesReport = Report<typeof notes & typeof commonNotes>
 
