@@ -1,11 +1,12 @@
 import type { Maker } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
 const guide = {
   date: '2026-11-23',
   url: 'https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html',
 }
-const limits = { date: '2026-04-13', url: 'https://github.com/anomalyco/models.dev/tree/34b9d11d0' }
+const lite = listed('34b9d11d0', 'providers/amazon-bedrock/models/amazon.nova-2-lite-v1:0')
 
 export const amazon = {
   name: 'amazon',
@@ -16,10 +17,9 @@ export const amazon = {
       names: ['*nova-2+*'],
       input: ['text', 'image', 'video'],
       thinking: ['off', 'effort'],
-      efforts: 'none low medium high',
-      sources: [guide, limits],
+      efforts: 'low medium high',
+      sources: [guide, lite],
     },
-    { names: ['*nova-pro*', '*nova-lite*', '*nova-micro*'], thinking: [], sources: [guide] },
   ],
 } as const satisfies Maker
 
@@ -29,6 +29,6 @@ export const amazonPrices: readonly ModelPrice[] = [
     names: ['*nova-2-lite*'],
     input: 0.33,
     output: 2.75,
-    source: listed('34b9d11d0', 'amazon-bedrock/models/amazon.nova-2-lite-v1:0', '2026-04-13'),
+    source: lite,
   },
 ]

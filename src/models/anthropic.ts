@@ -1,5 +1,6 @@
 import type { Maker, Model } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
 const reference = { date: '2026-11-23', url: 'https://docs.anthropic.com/en/api' }
 const thinkingGuide = {
@@ -7,7 +8,17 @@ const thinkingGuide = {
   url: 'https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking',
 }
 const peers = { date: '2026-08-22', url: 'https://github.com/pydantic/pydantic-ai/tree/4fda38988' }
-const limits = { date: '2026-10-03', url: 'https://github.com/anomalyco/models.dev/tree/482fb019a' }
+const lineup = {
+  date: '2026-11-29',
+  url: 'https://platform.claude.com/docs/about-claude/models/whats-new-opus-5',
+}
+const textCompletions = {
+  date: '2026-11-29',
+  url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-text-completion.html',
+}
+const claude = (commit: string, name: string) =>
+  listed(commit, `providers/anthropic/models/claude-${name}`)
+
 const sonnetGuide = {
   date: '2026-10-03',
   url: 'https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide',
@@ -26,7 +37,16 @@ const adaptive = {
   sampling: 'none',
   prefill: false,
   converseSchemas: false,
-  sources: [reference, thinkingGuide, peers, limits],
+  sources: [
+    reference,
+    thinkingGuide,
+    peers,
+    lineup,
+    claude('ed588fdd0', 'fable-5'),
+    claude('1261f5ba2', 'sonnet-5'),
+    claude('7ea1d4e15', 'opus-4-8'),
+    claude('147cb3138', 'opus-4-7'),
+  ],
 } as const satisfies Omit<Model, 'names'>
 
 const newer = { ...adaptive, systemAnywhere: true } as const
@@ -41,7 +61,7 @@ const bothForms = {
   efforts: 'low medium high max',
   sampling: 'one',
   prefill: false,
-  sources: [reference, peers, limits],
+  sources: [reference, peers, claude('7fbe22429', 'opus-4-6'), claude('7fbe22429', 'sonnet-4-6')],
 } as const
 
 /** Up to 4.5: thinking has a budget, and there is no effort. */
@@ -51,8 +71,20 @@ const manual = {
   thinking: ['off', 'budget'],
   efforts: '',
   budget: { least: 1024 },
-  sources: [reference, peers, limits],
+  sources: [
+    reference,
+    peers,
+    claude('7fbe22429', 'opus-4-5'),
+    claude('179029e9a', 'opus-4-1'),
+    claude('7fbe22429', 'opus-4-0'),
+    claude('179029e9a', 'sonnet-4-5'),
+    claude('7fbe22429', 'sonnet-4-0'),
+    claude('482fb019a', 'haiku-4-5'),
+  ],
 } as const
+
+/** Up to 3.5 they do not think, and calls cannot be limited to one. */
+const unthinking = { thinking: [], efforts: '', serialCalls: false } as const
 
 export const anthropic = {
   name: 'anthropic',
@@ -96,37 +128,52 @@ export const anthropic = {
     { names: ['*claude-sonnet-4.6+*'], ...bothForms, outputTokens: 64_000 },
     { names: ['*claude-sonnet-4.1+*'], ...manual, outputTokens: 64_000, sampling: 'one' },
     { names: ['*claude-sonnet-4+*'], ...manual, outputTokens: 64_000 },
-    { names: ['*claude-haiku-5.5+*'], ...bound },
-    { names: ['*claude-haiku-5+*'], ...newer },
+    { names: ['*claude-haiku-5+*'], ...bound },
     { names: ['*claude-haiku-4.1+*'], ...manual, outputTokens: 64_000, sampling: 'one' },
-    { names: ['*claude-3.7*', '*claude-3-7*'], ...manual },
+    {
+      names: ['*claude-3.7*', '*claude-3-7*'],
+      ...manual,
+      sources: [reference, peers, claude('0f899d76d', '3-7-sonnet-20250219')],
+    },
     {
       names: ['*claude-3.5*', '*claude-3-5*'],
-      ...manual,
+      ...unthinking,
+      contextTokens: 200_000,
       outputTokens: 8192,
-      thinking: [],
-      serialCalls: false,
+      input: reads,
+      sources: [
+        reference,
+        claude('0f899d76d', '3-5-sonnet-20241022'),
+        claude('0f899d76d', '3-5-haiku-20241022'),
+      ],
     },
     {
       names: ['*claude-3-*', '*claude-3'],
-      ...manual,
+      ...unthinking,
+      contextTokens: 200_000,
       outputTokens: 4096,
-      thinking: [],
-      serialCalls: false,
+      input: reads,
+      sources: [
+        reference,
+        claude('0f899d76d', '3-opus-20240229'),
+        claude('0f899d76d', '3-haiku-20240307'),
+      ],
     },
     {
       names: ['*claude-2*', '*claude-1*', '*claude-v2*', '*claude-v1*', '*claude-instant*'],
-      ...manual,
-      contextTokens: 100_000,
+      ...unthinking,
       outputTokens: 4096,
       input: ['text'],
-      thinking: [],
-      serialCalls: false,
+      sources: [reference, textCompletions],
     },
     // A name without a version may be of any of them; all that are sold by such a name are new.
     { names: ['*claude*'], input: reads, systemAnywhere: true, sources: [reference] },
   ],
 } as const satisfies Maker
+
+const opus = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } as const
+const opus4 = { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75 } as const
+const sonnet4 = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } as const
 
 /** The first one whose name fits counts. */
 export const anthropicPrices: readonly ModelPrice[] = [
@@ -136,39 +183,38 @@ export const anthropicPrices: readonly ModelPrice[] = [
     output: 20,
     cacheRead: 0.2,
     cacheWrite: 5,
-    source: listed('482fb019a', 'anthropic/models/claude-opus-5-5', '2026-10-03'),
+    source: claude('482fb019a', 'opus-5-5'),
+  },
+  { names: ['*claude-opus-5'], ...opus, source: claude('b01d14861', 'opus-5') },
+  {
+    names: ['*claude-opus-4-8*', '*claude-opus-4.8*'],
+    ...opus,
+    source: claude('7ea1d4e15', 'opus-4-8'),
   },
   {
-    names: [
-      '*claude-opus-4-5*',
-      '*claude-opus-4.5*',
-      '*claude-opus-4-6*',
-      '*claude-opus-4.6*',
-      '*claude-opus-4-7*',
-      '*claude-opus-4.7*',
-      '*claude-opus-4-8*',
-      '*claude-opus-4.8*',
-      '*claude-opus-5',
-    ],
-    input: 5,
-    output: 25,
-    cacheRead: 0.5,
-    cacheWrite: 6.25,
-    source: listed('b01d14861', 'anthropic/models/claude-opus-5', '2026-07-24'),
+    names: ['*claude-opus-4-7*', '*claude-opus-4.7*'],
+    ...opus,
+    source: claude('147cb3138', 'opus-4-7'),
   },
   {
-    names: [
-      '*claude-opus-4',
-      '*claude-opus-4-0*',
-      '*claude-opus-4-1*',
-      '*claude-opus-4.1*',
-      '*claude-opus-4-2025*',
-    ],
-    input: 15,
-    output: 75,
-    cacheRead: 1.5,
-    cacheWrite: 18.75,
-    source: listed('179029e9a', 'anthropic/models/claude-opus-4-1', '2026-07-24'),
+    names: ['*claude-opus-4-6*', '*claude-opus-4.6*'],
+    ...opus,
+    source: claude('7fbe22429', 'opus-4-6'),
+  },
+  {
+    names: ['*claude-opus-4-5*', '*claude-opus-4.5*'],
+    ...opus,
+    source: claude('7fbe22429', 'opus-4-5'),
+  },
+  {
+    names: ['*claude-opus-4-1*', '*claude-opus-4.1*'],
+    ...opus4,
+    source: claude('179029e9a', 'opus-4-1'),
+  },
+  {
+    names: ['*claude-opus-4', '*claude-opus-4-0*', '*claude-opus-4-2025*'],
+    ...opus4,
+    source: claude('7fbe22429', 'opus-4-0'),
   },
   {
     names: ['*claude-sonnet-5-5*', '*claude-sonnet-5.5*'],
@@ -176,7 +222,7 @@ export const anthropicPrices: readonly ModelPrice[] = [
     output: 10,
     cacheRead: 0.1,
     cacheWrite: 2.5,
-    source: listed('482fb019a', 'anthropic/models/claude-sonnet-5-5', '2026-10-03'),
+    source: claude('482fb019a', 'sonnet-5-5'),
   },
   {
     names: ['*claude-sonnet-5'],
@@ -184,20 +230,17 @@ export const anthropicPrices: readonly ModelPrice[] = [
     output: 10,
     cacheRead: 0.2,
     cacheWrite: 2.5,
-    source: listed('1261f5ba2', 'anthropic/models/claude-sonnet-5', '2026-06-30'),
+    source: claude('1261f5ba2', 'sonnet-5'),
   },
   {
-    names: [
-      '*claude-sonnet-4-5*',
-      '*claude-sonnet-4.5*',
-      '*claude-sonnet-4-6*',
-      '*claude-sonnet-4.6*',
-    ],
-    input: 3,
-    output: 15,
-    cacheRead: 0.3,
-    cacheWrite: 3.75,
-    source: listed('179029e9a', 'anthropic/models/claude-sonnet-4-5', '2026-07-24'),
+    names: ['*claude-sonnet-4-6*', '*claude-sonnet-4.6*'],
+    ...sonnet4,
+    source: claude('7fbe22429', 'sonnet-4-6'),
+  },
+  {
+    names: ['*claude-sonnet-4-5*', '*claude-sonnet-4.5*'],
+    ...sonnet4,
+    source: claude('179029e9a', 'sonnet-4-5'),
   },
   {
     names: ['*claude-haiku-4-5*', '*claude-haiku-4.5*'],
@@ -205,7 +248,7 @@ export const anthropicPrices: readonly ModelPrice[] = [
     output: 5,
     cacheRead: 0.1,
     cacheWrite: 1.25,
-    source: listed('482fb019a', 'anthropic/models/claude-haiku-4-5', '2026-10-03'),
+    source: claude('482fb019a', 'haiku-4-5'),
   },
   {
     names: ['*claude-fable-5'],
@@ -213,6 +256,6 @@ export const anthropicPrices: readonly ModelPrice[] = [
     output: 50,
     cacheRead: 1,
     cacheWrite: 12.5,
-    source: listed('ed588fdd0', 'anthropic/models/claude-fable-5', '2026-06-09'),
+    source: claude('ed588fdd0', 'fable-5'),
   },
 ]

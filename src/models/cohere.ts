@@ -1,7 +1,9 @@
 import type { Maker } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
-const limits = { date: '2026-05-20', url: 'https://github.com/anomalyco/models.dev/tree/7b65a7c6d' }
+const plus = listed('7b65a7c6d', 'providers/cohere/models/command-a-plus-05-2026')
+const commandA = listed('7fbe22429', 'providers/cohere/models/command-a-03-2025')
 
 export const cohere = {
   name: 'cohere',
@@ -13,14 +15,14 @@ export const cohere = {
       contextTokens: 128_000,
       outputTokens: 64_000,
       input: ['text', 'image'],
-      sources: [limits],
+      sources: [plus],
     },
     {
       names: ['command-a-03-2025'],
       contextTokens: 256_000,
       outputTokens: 8000,
       input: ['text'],
-      sources: [limits],
+      sources: [commandA],
     },
   ],
 } as const satisfies Maker
@@ -28,9 +30,15 @@ export const cohere = {
 /** The first one whose name fits counts. */
 export const coherePrices: readonly ModelPrice[] = [
   {
-    names: ['command-a-plus*', 'command-a-03-2025'],
+    names: ['command-a-plus*'],
     input: 2.5,
     output: 10,
-    source: listed('7b65a7c6d', 'cohere/models/command-a-plus-05-2026', '2026-05-20'),
+    source: plus,
+  },
+  {
+    names: ['command-a-03-2025'],
+    input: 2.5,
+    output: 10,
+    source: commandA,
   },
 ]

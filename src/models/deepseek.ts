@@ -1,14 +1,15 @@
 import type { Maker } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
 const guide = { date: '2026-09-10', url: 'https://api-docs.deepseek.com/guides/thinking_mode' }
 const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
-const limits = { date: '2026-09-10', url: 'https://github.com/anomalyco/models.dev/tree/23c42445a' }
+const pricing = { date: '2026-10-27', url: 'https://api-docs.deepseek.com/quick_start/pricing' }
 
-const sources = [guide, registry, limits]
+const sources = [guide, registry, pricing]
 
 export const deepseek = {
   name: 'deepseek',
@@ -19,10 +20,13 @@ export const deepseek = {
       names: ['deepseek-flash*', 'deepseek-v4+-flash*'],
       contextTokens: 1_048_576,
       outputTokens: 393_216,
-      input: ['text'],
+      input: ['text', 'image'],
       thinking: ['off', 'effort'],
       efforts: 'low high max',
-      sources,
+      sources: [
+        ...sources,
+        listed('23c42445a', 'providers/deepseek/models/deepseek-flash', '2026-09-10'),
+      ],
     },
     {
       names: ['deepseek-v4+*'],
@@ -31,7 +35,7 @@ export const deepseek = {
       input: ['text'],
       thinking: ['off', 'effort'],
       efforts: 'low high max',
-      sources,
+      sources: [...sources, listed('48c056c59', 'models/deepseek/deepseek-v4-pro-0813')],
     },
   ],
 } as const satisfies Maker
@@ -43,13 +47,13 @@ export const deepseekPrices: readonly ModelPrice[] = [
     input: 1.32,
     output: 3.96,
     cacheRead: 0.044,
-    source: listed('2b3ef3b67', 'deepseek/models/deepseek-v4-pro', '2026-08-17'),
+    source: pricing,
   },
   {
     names: ['deepseek-flash', 'deepseek-v4-flash', 'deepseek-v4.1-flash'],
     input: 0.3,
     output: 1.2,
     cacheRead: 0.006,
-    source: listed('23c42445a', 'deepseek/models/deepseek-flash', '2026-09-10'),
+    source: pricing,
   },
 ]

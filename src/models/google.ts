@@ -1,9 +1,21 @@
 import type { Maker, Model } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
 const thinkingGuide = { date: '2026-11-23', url: 'https://ai.google.dev/gemini-api/docs/thinking' }
 const peers = { date: '2026-08-22', url: 'https://github.com/pydantic/pydantic-ai/tree/4fda38988' }
-const limits = { date: '2026-09-02', url: 'https://github.com/anomalyco/models.dev/tree/91a198383' }
+const hydrogenGuide = {
+  date: '2026-11-29',
+  url: 'https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-hydrogen',
+}
+const argonGuide = {
+  date: '2026-11-29',
+  url: 'https://ai.google.dev/gemini-api/docs/generate-content/latest-model',
+}
+const liteBudget = {
+  date: '2026-11-29',
+  url: 'https://github.com/nshkrdotcom/gemini_ex/tree/3df6965d3',
+}
 const penalties = {
   date: '2026-07-17',
   url: 'https://github.com/google-gemini/cookbook/issues/1290',
@@ -14,7 +26,7 @@ const gemini = {
   outputTokens: 65_536,
   input: ['text', 'image', 'audio', 'video', 'document'],
   refuses: ['generationConfig.presencePenalty', 'generationConfig.frequencyPenalty'],
-  sources: [thinkingGuide, peers, limits, penalties],
+  sources: [thinkingGuide, peers, listed('91a198383', 'models/google/gemini-3.8-flash'), penalties],
 } as const satisfies Omit<Model, 'names'>
 
 const leveled = { ...gemini, thinking: ['effort'] } as const
@@ -33,11 +45,29 @@ export const google = {
   protocols: ['generate-content'],
   models: [
     {
-      names: ['gemini-*image*', 'gemini-*tts*', 'gemini-*audio*', 'gemini-*live*'],
-      sources: [limits],
+      names: [
+        'gemini-*image*',
+        'gemini-*tts*',
+        'gemini-*audio*',
+        'gemini-*live*',
+        'gemini-embedding*',
+        'gemini-robotics*',
+        'gemini-omni*',
+      ],
+      sources: [listed('8c677f013', 'providers/google/models/gemini-pro-latest')],
     },
-    { names: ['gemini-embedding*', 'gemini-robotics*', 'gemini-omni*'], sources: [limits] },
-    { names: ['gemini-4+*'], ...leveled, efforts: 'low medium high xhigh' },
+    {
+      names: ['gemini-4-argon*'],
+      ...leveled,
+      efforts: 'low medium high',
+      sources: [...leveled.sources, argonGuide],
+    },
+    {
+      names: ['gemini-4+*'],
+      ...leveled,
+      efforts: 'low medium high xhigh',
+      sources: [...leveled.sources, hydrogenGuide],
+    },
     { names: ['gemini-3.7+*'], ...leveled, efforts: 'low medium high' },
     { names: ['gemini-3+-pro*'], ...leveled, efforts: 'low medium high' },
     { names: ['gemini-3+*'], ...leveled, efforts: 'minimal low medium high' },
@@ -46,25 +76,40 @@ export const google = {
       ...budgeted,
       thinking: ['budget'],
       budget: { least: 128, most: 32_768 },
+      sources: [...budgeted.sources, listed('0760ceffd', 'providers/google/models/gemini-2.5-pro')],
     },
     {
       names: ['gemini-2.5+-flash-lite*'],
       ...budgeted,
       thinking: ['off', 'budget'],
       budget: { most: 24_576 },
+      sources: [...budgeted.sources, liteBudget],
     },
     {
       names: ['gemini-2.5+*'],
       ...budgeted,
       thinking: ['off', 'budget'],
       budget: { most: 24_576 },
+      sources: [
+        ...budgeted.sources,
+        listed('0760ceffd', 'providers/google/models/gemini-2.5-flash'),
+      ],
     },
     {
-      names: ['gemini-2+*', 'gemini-1+*'],
+      names: ['gemini-2+*'],
       ...budgeted,
       outputTokens: 8192,
       thinking: [],
       refuses: [],
+      sources: [peers, listed('51752b580', 'providers/google/models/gemini-2.0-flash')],
+    },
+    {
+      names: ['gemini-1+*'],
+      thinking: [],
+      jsonWithTools: 'instructed',
+      mediaInResults: false,
+      signsCalls: false,
+      sources: [peers],
     },
     { names: ['gemini-*'], ...leveled, efforts: 'low medium high' },
   ],
@@ -77,55 +122,55 @@ export const googlePrices: readonly ModelPrice[] = [
     input: 0.75,
     output: 3.75,
     cacheRead: 0.075,
-    source: listed('91a198383', 'google/models/gemini-3.8-flash', '2026-09-02'),
+    source: listed('91a198383', 'providers/google/models/gemini-3.8-flash'),
   },
   {
     names: ['gemini-3.7-flash'],
     input: 1.5,
     output: 7.5,
     cacheRead: 0.15,
-    source: listed('51cba2e6a', 'google/models/gemini-3.7-flash', '2026-09-02'),
+    source: listed('51cba2e6a', 'providers/google/models/gemini-3.7-flash'),
   },
   {
     names: ['gemini-3.5-flash'],
     input: 1.5,
     output: 9,
     cacheRead: 0.15,
-    source: listed('96e7a00f4', 'google/models/gemini-3.5-flash', '2026-05-19'),
+    source: listed('96e7a00f4', 'providers/google/models/gemini-3.5-flash'),
   },
   {
     names: ['gemini-3.1-pro*'],
     input: 2,
     output: 12,
     cacheRead: 0.2,
-    source: listed('2593e131a', 'google/models/gemini-3.1-pro-preview', '2026-02-19'),
+    source: listed('2593e131a', 'providers/google/models/gemini-3.1-pro-preview'),
   },
   {
     names: ['gemini-3-flash*'],
     input: 0.5,
     output: 3,
     cacheRead: 0.05,
-    source: listed('96e7a00f4', 'google/models/gemini-3-flash-preview', '2026-05-19'),
+    source: listed('96e7a00f4', 'providers/google/models/gemini-3-flash-preview'),
   },
   {
     names: ['gemini-2.5-pro'],
     input: 1.25,
     output: 10,
     cacheRead: 0.125,
-    source: listed('0760ceffd', 'google/models/gemini-2.5-pro', '2026-07-02'),
+    source: listed('0760ceffd', 'providers/google/models/gemini-2.5-pro'),
   },
   {
     names: ['gemini-2.5-flash-lite'],
     input: 0.1,
     output: 0.4,
     cacheRead: 0.01,
-    source: listed('19565ce21', 'google/models/gemini-2.5-flash-lite', '2026-07-02'),
+    source: listed('19565ce21', 'providers/google/models/gemini-2.5-flash-lite'),
   },
   {
     names: ['gemini-2.5-flash'],
     input: 0.3,
     output: 2.5,
     cacheRead: 0.03,
-    source: listed('0760ceffd', 'google/models/gemini-2.5-flash', '2026-07-02'),
+    source: listed('0760ceffd', 'providers/google/models/gemini-2.5-flash'),
   },
 ]

@@ -1,6 +1,5 @@
 import type { Maker } from './model.ts'
-
-const service = { date: '2026-11-23', url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/' }
+import { listed } from './sources.ts'
 
 export const meta = {
   name: 'meta',
@@ -11,8 +10,12 @@ export const meta = {
       names: ['*llama-4+*', '*llama4+*'],
       input: ['text', 'image'],
       thinking: [],
-      sources: [service],
+      sources: [listed('1a0bdb93f', 'models/meta/llama-4-maverick-17b-instruct')],
     },
-    { names: ['*llama-3+*', '*llama3+*'], thinking: [], sources: [service] },
+    {
+      names: ['*llama-3+*', '*llama3+*'],
+      thinking: [],
+      sources: [listed('36dbbd62f', 'models/meta/llama-3.3-70b-instruct')],
+    },
   ],
 } as const satisfies Maker

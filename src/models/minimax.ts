@@ -1,10 +1,16 @@
 import type { Maker } from './model.ts'
-
-const limits = { date: '2026-06-01', url: 'https://github.com/anomalyco/models.dev/tree/36dbbd62f' }
+import { listed } from './sources.ts'
 
 export const minimax = {
   name: 'minimax',
   title: 'MiniMax',
   protocols: ['chat-completions'],
-  models: [{ names: ['minimax-m3+*'], contextTokens: 512_000, input: ['text'], sources: [limits] }],
+  models: [
+    {
+      names: ['minimax-m3+*'],
+      contextTokens: 512_000,
+      input: ['text', 'image', 'video'],
+      sources: [listed('36dbbd62f', 'models/minimax/MiniMax-M3')],
+    },
+  ],
 } as const satisfies Maker

@@ -1,5 +1,9 @@
 import type { Maker } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
+
+const large = listed('d89d77647', 'providers/mistral/models/mistral-large-4', '2026-10-06')
+const medium = listed('ca42ed5be', 'providers/mistral/models/mistral-medium-3.5', '2026-08-27')
 
 export const mistral = {
   name: 'mistral',
@@ -17,7 +21,8 @@ export const mistral = {
       efforts: 'none high',
       sources: [
         { date: '2026-08-22', url: 'https://github.com/vercel/ai/tree/ed857f50f' },
-        { date: '2026-10-06', url: 'https://docs.mistral.ai/models/mistral-large-4-0' },
+        large,
+        medium,
       ],
     },
   ],
@@ -29,13 +34,13 @@ export const mistralPrices: readonly ModelPrice[] = [
     names: ['mistral-medium-3.5'],
     input: 1.5,
     output: 7.5,
-    source: listed('ca42ed5be', 'mistral/models/mistral-medium-3.5', '2026-08-27'),
+    source: medium,
   },
   {
     names: ['mistral-large-4*'],
     input: 0.68,
     output: 2.09,
     cacheRead: 0.07,
-    source: listed('d89d77647', 'mistral/models/mistral-large-4', '2026-10-06'),
+    source: large,
   },
 ]

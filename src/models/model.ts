@@ -7,7 +7,10 @@ export type ThinkingForm = 'off' | 'between_tools' | 'budget' | 'effort' | 'adap
 /** A kind of content. */
 export type Modality = 'text' | 'image' | 'audio' | 'video' | 'document'
 
-/** Where a fact was published, and a day on which it stood there. */
+/**
+ * Where a fact was published, and a day on which it stood there: that of the version which was
+ * read, or else of the reading.
+ */
 export type Source = { date: string; url: string }
 
 /**
@@ -66,8 +69,9 @@ export type Model = {
 }
 
 /**
- * A maker of models. `vendor`: the name of its vendor profile, where it is another. `protocols`: where its models are asked in their own terms; others serve them
- * in words of their own. `models`: newest first; the first one whose name fits counts.
+ * A maker of models. `vendor`: the name of its vendor profile, where it is another. `protocols`:
+ * where its models are asked in their own terms; others serve them in words of their own. `models`:
+ * newest first; the first one whose name fits counts.
  */
 export type Maker = {
   name: string

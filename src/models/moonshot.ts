@@ -1,9 +1,10 @@
 import type { Maker } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
 const client = { date: '2026-08-22', url: 'https://docs.rs/crate/synaps-engine/0.11.0/source/' }
 const guide = { date: '2026-11-23', url: 'https://java.agentscope.io/v2/en/integration/model/kimi' }
-const limits = { date: '2026-07-17', url: 'https://github.com/anomalyco/models.dev/tree/4de2e01cf' }
+const limits = listed('4de2e01cf', 'models/moonshotai/kimi-k3')
 const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
@@ -46,13 +47,13 @@ export const moonshotPrices: readonly ModelPrice[] = [
     input: 3,
     output: 15,
     cacheRead: 0.3,
-    source: listed('4627ad238', 'moonshotai/models/kimi-k3', '2026-07-17'),
+    source: listed('4627ad238', 'providers/moonshotai/models/kimi-k3', '2026-07-17'),
   },
   {
     names: ['kimi-k2.6'],
     input: 0.95,
     output: 4,
     cacheRead: 0.16,
-    source: listed('3e8bec11b', 'moonshotai/models/kimi-k2.6', '2026-04-21'),
+    source: listed('3e8bec11b', 'providers/moonshotai/models/kimi-k2.6'),
   },
 ]

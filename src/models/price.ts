@@ -13,9 +13,3 @@ export type ModelPrice = {
   cacheWrite?: number
   source: Source
 }
-
-/** A file of models.dev at one commit. */
-export const listed = (commit: string, file: string, date: string): Source => ({
-  date,
-  url: `https://github.com/anomalyco/models.dev/blob/${commit}/providers/${file}.toml`,
-})

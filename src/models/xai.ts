@@ -1,12 +1,14 @@
 import type { Maker, Model } from './model.ts'
-import { listed, type ModelPrice } from './price.ts'
+import type { ModelPrice } from './price.ts'
+import { listed } from './sources.ts'
 
 const peers = { date: '2026-08-22', url: 'https://github.com/pydantic/pydantic-ai/tree/4fda38988' }
 const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
-const limits = { date: '2026-09-21', url: 'https://docs.x.ai/developers/models/grok-4.7' }
+const newest = listed('c8249f138', 'models/xai/grok-4.7')
+const pricing = listed('c8249f138', 'providers/xai/models/grok-4.7')
 const comparison = {
   date: '2026-11-23',
   url: 'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
@@ -31,7 +33,7 @@ export const xai = {
       contextTokens: 500_000,
       input: ['text', 'image', 'document'],
       efforts: 'low medium high xhigh',
-      sources: [...reasoning.sources, limits],
+      sources: [...reasoning.sources, newest, pricing],
     },
     { names: ['grok-4.5+*'], ...reasoning, efforts: 'low medium high' },
     {
@@ -53,10 +55,17 @@ export const xai = {
 /** The first one whose name fits counts. */
 export const xaiPrices: readonly ModelPrice[] = [
   {
-    names: ['grok-4.7', 'grok-4.6'],
+    names: ['grok-4.7'],
     input: 2,
     output: 6,
     cacheRead: 0.5,
-    source: listed('c8249f138', 'xai/models/grok-4.7', '2026-09-21'),
+    source: pricing,
+  },
+  {
+    names: ['grok-4.6'],
+    input: 2,
+    output: 6,
+    cacheRead: 0.5,
+    source: listed('e23d24b5f', 'providers/xai/models/grok-4.6'),
   },
 ]

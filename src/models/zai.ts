@@ -5,7 +5,7 @@ const registry = {
   date: '2026-08-22',
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
-const limits = { date: '2026-06-16', url: 'https://huggingface.co/zai-org/GLM-5.2' }
+const card = { date: '2026-06-18', url: 'https://huggingface.co/zai-org/GLM-5.2' }
 const sources = [peers, registry]
 
 export const zai = {
@@ -17,11 +17,10 @@ export const zai = {
     {
       names: ['glm-5.2+*'],
       contextTokens: 1_000_000,
-      outputTokens: 131_072,
       input: ['text'],
       thinking: ['off', 'effort'],
       efforts: 'low medium high max',
-      sources: [...sources, limits],
+      sources: [...sources, card],
     },
     { names: ['glm-4.5+*'], thinking: ['off', 'adaptive'], efforts: '', sources },
   ],

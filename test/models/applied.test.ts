@@ -179,6 +179,20 @@ describe('models of OpenAI', () => {
     },
   )
 
+  test.each([
+    ['gpt-5', 'minimal', 'minimal'],
+    ['gpt-5-codex', 'minimal', 'low'],
+    ['gpt-5-pro', 'low', 'high'],
+    ['gpt-5.4-pro', 'low', 'medium'],
+    ['gpt-5.1-codex', 'xhigh', 'high'],
+    ['gpt-5.1-codex-max', 'xhigh', 'xhigh'],
+    ['o3-deep-research', 'high', 'medium'],
+  ])('%s gets the effort %s as %s', (model, reasoning_effort, effort) => {
+    const body = { model, messages: [user], reasoning_effort }
+    const { wire } = sent('chat-completions', 'responses', body)
+    expect(wire['reasoning']).toMatchObject({ effort })
+  })
+
   test.each(['gpt-4o', 'gpt-4.1-mini', 'my-model', 'gpt-oss-120b'])('%s gets them', model => {
     const body = { model, max_tokens: 9, stop_sequences: ['END'], messages: [user] }
     expect(sent('messages', 'chat-completions', body).wire['stop']).toEqual(['END'])
@@ -260,6 +274,13 @@ describe('models of Google', () => {
     ['gemini-2.5-flash', { thinkingBudget: 1024 }],
   ])('%s gets %j of minimal', (model, expected) => {
     expect(level(model, 'minimal')).toEqual(expected)
+  })
+
+  test.each([
+    ['gemini-4-argon', 'HIGH'],
+    ['gemini-3.8-flash', 'HIGH'],
+  ])('%s gets the level %s for xhigh', (model, thinkingLevel) => {
+    expect(level(model, 'xhigh')).toEqual({ thinkingLevel })
   })
 
   test('get no less than they must think', () => {

@@ -62,6 +62,8 @@ describe.each(makers.map(maker => ({ maker, name: maker.name })))('the models of
       for (const { date, url } of sources) {
         expect(date).toMatch(/^\d{4}-\d\d-\d\d$/)
         expect(URL.canParse(url) && url.startsWith('https://'), url).toBe(true)
+        if (url.includes('github.com'))
+          expect(url).toMatch(/\/(blob|tree)\/[\da-f]{9}(\/|$)|\/(issues|pull)\/\d+$/)
       }
     }
   })
