@@ -119,9 +119,9 @@ export const google = {
 export const googlePrices: readonly ModelPrice[] = [
   {
     names: ['gemini-3.8-flash'],
-    input: 0.75,
-    output: 3.75,
-    cacheRead: 0.075,
+    input: 1.5,
+    output: 7.5,
+    cacheRead: 0.15,
     source: listed('91a198383', 'providers/google/models/gemini-3.8-flash'),
   },
   {

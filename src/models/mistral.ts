@@ -38,9 +38,9 @@ export const mistralPrices: readonly ModelPrice[] = [
   },
   {
     names: ['mistral-large-4*'],
-    input: 0.68,
-    output: 2.09,
-    cacheRead: 0.07,
+    input: 1.36,
+    output: 4.18,
+    cacheRead: 0.14,
     source: large,
   },
 ]

@@ -1,7 +1,8 @@
 import type { Source } from './model.ts'
 
 /**
- * US dollars for a million tokens, at the maker's standard rate. `cacheRead`, `cacheWrite`: of
+ * US dollars for a million tokens, at the maker's list price: without a discount for a preview, an
+ * introduction or quiet hours. `cacheRead`, `cacheWrite`: of
  * input that its cache held, or was written to it; absent: as `input`. Names as in `Model`, but
  * without versions that are not known: what a newer model costs is not known.
  */
