@@ -16,6 +16,8 @@ const textCompletions = {
   date: '2026-11-29',
   url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-text-completion.html',
 }
+/** A file on a model at Anthropic. */
+/* @__NO_SIDE_EFFECTS__ */
 const claude = (commit: string, name: string) =>
   listed(commit, `providers/anthropic/models/claude-${name}`)
 
@@ -171,10 +173,6 @@ export const anthropic = {
   ],
 } as const satisfies Maker
 
-const opus = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 } as const
-const opus4 = { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75 } as const
-const sonnet4 = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } as const
-
 /** The first one whose name fits counts. */
 export const anthropicPrices: readonly ModelPrice[] = [
   {
@@ -185,35 +183,60 @@ export const anthropicPrices: readonly ModelPrice[] = [
     cacheWrite: 5,
     source: claude('482fb019a', 'opus-5-5'),
   },
-  { names: ['*claude-opus-5'], ...opus, source: claude('b01d14861', 'opus-5') },
+  {
+    names: ['*claude-opus-5'],
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
+    source: claude('b01d14861', 'opus-5'),
+  },
   {
     names: ['*claude-opus-4-8*', '*claude-opus-4.8*'],
-    ...opus,
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
     source: claude('7ea1d4e15', 'opus-4-8'),
   },
   {
     names: ['*claude-opus-4-7*', '*claude-opus-4.7*'],
-    ...opus,
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
     source: claude('147cb3138', 'opus-4-7'),
   },
   {
     names: ['*claude-opus-4-6*', '*claude-opus-4.6*'],
-    ...opus,
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
     source: claude('7fbe22429', 'opus-4-6'),
   },
   {
     names: ['*claude-opus-4-5*', '*claude-opus-4.5*'],
-    ...opus,
+    input: 5,
+    output: 25,
+    cacheRead: 0.5,
+    cacheWrite: 6.25,
     source: claude('7fbe22429', 'opus-4-5'),
   },
   {
     names: ['*claude-opus-4-1*', '*claude-opus-4.1*'],
-    ...opus4,
+    input: 15,
+    output: 75,
+    cacheRead: 1.5,
+    cacheWrite: 18.75,
     source: claude('179029e9a', 'opus-4-1'),
   },
   {
     names: ['*claude-opus-4', '*claude-opus-4-0*', '*claude-opus-4-2025*'],
-    ...opus4,
+    input: 15,
+    output: 75,
+    cacheRead: 1.5,
+    cacheWrite: 18.75,
     source: claude('7fbe22429', 'opus-4-0'),
   },
   {
@@ -234,12 +257,18 @@ export const anthropicPrices: readonly ModelPrice[] = [
   },
   {
     names: ['*claude-sonnet-4-6*', '*claude-sonnet-4.6*'],
-    ...sonnet4,
+    input: 3,
+    output: 15,
+    cacheRead: 0.3,
+    cacheWrite: 3.75,
     source: claude('7fbe22429', 'sonnet-4-6'),
   },
   {
     names: ['*claude-sonnet-4-5*', '*claude-sonnet-4.5*'],
-    ...sonnet4,
+    input: 3,
+    output: 15,
+    cacheRead: 0.3,
+    cacheWrite: 3.75,
     source: claude('179029e9a', 'sonnet-4-5'),
   },
   {

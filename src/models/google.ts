@@ -21,6 +21,10 @@ const penalties = {
   url: 'https://github.com/google-gemini/cookbook/issues/1290',
 }
 
+/** A file on a model at Google. */
+/* @__NO_SIDE_EFFECTS__ */
+const offered = (commit: string, name: string) => listed(commit, `providers/google/models/${name}`)
+
 const gemini = {
   contextTokens: 1_048_576,
   outputTokens: 65_536,
@@ -54,7 +58,7 @@ export const google = {
         'gemini-robotics*',
         'gemini-omni*',
       ],
-      sources: [listed('8c677f013', 'providers/google/models/gemini-pro-latest')],
+      sources: [offered('8c677f013', 'gemini-pro-latest')],
     },
     {
       names: ['gemini-4-argon*'],
@@ -76,7 +80,7 @@ export const google = {
       ...budgeted,
       thinking: ['budget'],
       budget: { least: 128, most: 32_768 },
-      sources: [...budgeted.sources, listed('0760ceffd', 'providers/google/models/gemini-2.5-pro')],
+      sources: [...budgeted.sources, offered('0760ceffd', 'gemini-2.5-pro')],
     },
     {
       names: ['gemini-2.5+-flash-lite*'],
@@ -90,10 +94,7 @@ export const google = {
       ...budgeted,
       thinking: ['off', 'budget'],
       budget: { most: 24_576 },
-      sources: [
-        ...budgeted.sources,
-        listed('0760ceffd', 'providers/google/models/gemini-2.5-flash'),
-      ],
+      sources: [...budgeted.sources, offered('0760ceffd', 'gemini-2.5-flash')],
     },
     {
       names: ['gemini-2+*'],
@@ -101,7 +102,7 @@ export const google = {
       outputTokens: 8192,
       thinking: [],
       refuses: [],
-      sources: [peers, listed('51752b580', 'providers/google/models/gemini-2.0-flash')],
+      sources: [peers, offered('51752b580', 'gemini-2.0-flash')],
     },
     {
       names: ['gemini-1+*'],
@@ -122,55 +123,55 @@ export const googlePrices: readonly ModelPrice[] = [
     input: 1.5,
     output: 7.5,
     cacheRead: 0.15,
-    source: listed('91a198383', 'providers/google/models/gemini-3.8-flash'),
+    source: offered('91a198383', 'gemini-3.8-flash'),
   },
   {
     names: ['gemini-3.7-flash'],
     input: 1.5,
     output: 7.5,
     cacheRead: 0.15,
-    source: listed('51cba2e6a', 'providers/google/models/gemini-3.7-flash'),
+    source: offered('51cba2e6a', 'gemini-3.7-flash'),
   },
   {
     names: ['gemini-3.5-flash'],
     input: 1.5,
     output: 9,
     cacheRead: 0.15,
-    source: listed('96e7a00f4', 'providers/google/models/gemini-3.5-flash'),
+    source: offered('96e7a00f4', 'gemini-3.5-flash'),
   },
   {
     names: ['gemini-3.1-pro*'],
     input: 2,
     output: 12,
     cacheRead: 0.2,
-    source: listed('2593e131a', 'providers/google/models/gemini-3.1-pro-preview'),
+    source: offered('2593e131a', 'gemini-3.1-pro-preview'),
   },
   {
     names: ['gemini-3-flash*'],
     input: 0.5,
     output: 3,
     cacheRead: 0.05,
-    source: listed('96e7a00f4', 'providers/google/models/gemini-3-flash-preview'),
+    source: offered('96e7a00f4', 'gemini-3-flash-preview'),
   },
   {
     names: ['gemini-2.5-pro'],
     input: 1.25,
     output: 10,
     cacheRead: 0.125,
-    source: listed('0760ceffd', 'providers/google/models/gemini-2.5-pro'),
+    source: offered('0760ceffd', 'gemini-2.5-pro'),
   },
   {
     names: ['gemini-2.5-flash-lite'],
     input: 0.1,
     output: 0.4,
     cacheRead: 0.01,
-    source: listed('19565ce21', 'providers/google/models/gemini-2.5-flash-lite'),
+    source: offered('19565ce21', 'gemini-2.5-flash-lite'),
   },
   {
     names: ['gemini-2.5-flash'],
     input: 0.3,
     output: 2.5,
     cacheRead: 0.03,
-    source: listed('0760ceffd', 'providers/google/models/gemini-2.5-flash'),
+    source: offered('0760ceffd', 'gemini-2.5-flash'),
   },
 ]

@@ -10,6 +10,11 @@ const registry = {
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
 
+/** A file on a model at Moonshot AI. */
+/* @__NO_SIDE_EFFECTS__ */
+const offered = (commit: string, name: string, date?: string) =>
+  listed(commit, `providers/moonshotai/models/${name}`, date)
+
 export const moonshot = {
   name: 'moonshot',
   title: 'Moonshot AI',
@@ -47,13 +52,13 @@ export const moonshotPrices: readonly ModelPrice[] = [
     input: 3,
     output: 15,
     cacheRead: 0.3,
-    source: listed('4627ad238', 'providers/moonshotai/models/kimi-k3', '2026-07-17'),
+    source: offered('4627ad238', 'kimi-k3', '2026-07-17'),
   },
   {
     names: ['kimi-k2.6'],
     input: 0.95,
     output: 4,
     cacheRead: 0.16,
-    source: listed('3e8bec11b', 'providers/moonshotai/models/kimi-k2.6'),
+    source: offered('3e8bec11b', 'kimi-k2.6'),
   },
 ]

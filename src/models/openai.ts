@@ -21,10 +21,15 @@ const proEfforts = {
   url: 'https://modelstream.ai/docs/api/createChatCompletion?model=gpt-5.4-pro',
 }
 const codexEfforts = { date: '2026-11-29', url: 'https://github.com/openai/codex/pull/7449' }
-/** A file on a model at OpenAI, or on the model alone. */
-const offered = (commit: string, name: string) => listed(commit, `providers/openai/models/${name}`)
-const about = (commit: string, name: string) => listed(commit, `models/openai/${name}`)
 const samplingFault = { date: '2026-11-23', url: 'https://github.com/khoj-ai/khoj/issues/1377' }
+
+/** A file on a model at OpenAI. */
+/* @__NO_SIDE_EFFECTS__ */
+const offered = (commit: string, name: string) => listed(commit, `providers/openai/models/${name}`)
+
+/** A file on the model alone. */
+/* @__NO_SIDE_EFFECTS__ */
+const about = (commit: string, name: string) => listed(commit, `models/openai/${name}`)
 
 const reasoning = {
   contextTokens: 1_050_000,

@@ -5,6 +5,9 @@ import type { Source } from './model.ts'
  * introduction or quiet hours. `cacheRead`, `cacheWrite`: of
  * input that its cache held, or was written to it; absent: as `input`. Names as in `Model`, but
  * without versions that are not known: what a newer model costs is not known.
+ *
+ * Bundlers drop the prices where they are not used, as long as no call and no spread in them can
+ * have an effect.
  */
 export type ModelPrice = {
   names: readonly string[]

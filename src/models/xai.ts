@@ -8,6 +8,7 @@ const registry = {
   url: 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
 }
 const newest = listed('c8249f138', 'models/xai/grok-4.7')
+const pricing46 = listed('e23d24b5f', 'providers/xai/models/grok-4.6')
 const pricing = listed('c8249f138', 'providers/xai/models/grok-4.7')
 const comparison = {
   date: '2026-11-23',
@@ -33,7 +34,7 @@ export const xai = {
       contextTokens: 500_000,
       input: ['text', 'image', 'document'],
       efforts: 'low medium high xhigh',
-      sources: [...reasoning.sources, newest, pricing],
+      sources: [...reasoning.sources, newest, pricing, pricing46],
     },
     { names: ['grok-4.5+*'], ...reasoning, efforts: 'low medium high' },
     {
@@ -66,6 +67,6 @@ export const xaiPrices: readonly ModelPrice[] = [
     input: 2,
     output: 6,
     cacheRead: 0.5,
-    source: listed('e23d24b5f', 'providers/xai/models/grok-4.6'),
+    source: pricing46,
   },
 ]
