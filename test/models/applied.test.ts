@@ -277,10 +277,33 @@ describe('models of Google', () => {
   })
 
   test.each([
+    ['gemini-4-hydrogen', 'XHIGH'],
     ['gemini-4-argon', 'HIGH'],
     ['gemini-3.8-flash', 'HIGH'],
   ])('%s gets the level %s for xhigh', (model, thinkingLevel) => {
     expect(level(model, 'xhigh')).toEqual({ thinkingLevel })
+  })
+
+  const asked: [ProtocolName, Wire][] = [
+    ['chat-completions', { messages: [user], reasoning_effort: 'xhigh' }],
+    ['responses', { input: 'x', reasoning: { effort: 'xhigh' } }],
+    ['messages', { messages: [user], max_tokens: 9, output_config: { effort: 'xhigh' } }],
+    [
+      'converse',
+      {
+        messages: [{ role: 'user', content: [{ text: 'x' }] }],
+        additionalModelRequestFields: { output_config: { effort: 'xhigh' } },
+      },
+    ],
+  ]
+  test.each(asked)('get the highest level from %s and give it back', (from, body) => {
+    const model = 'gemini-4-hydrogen'
+    const { wire } = sent(from, 'generate-content', { ...body, model }, { model })
+    expect(wire['generationConfig']).toMatchObject({ thinkingConfig: { thinkingLevel: 'XHIGH' } })
+    const highest = { generationConfig: { thinkingConfig: { thinkingLevel: 'XHIGH' } } }
+    const path = '/v1beta/models/anthropic.claude-opus-5:generateContent'
+    const back = sent('generate-content', from, { contents, ...highest }, { path }).wire
+    expect(JSON.stringify(back)).toContain('xhigh')
   })
 
   test('get no less than they must think', () => {

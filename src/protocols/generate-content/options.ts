@@ -15,7 +15,7 @@ export type GenerateContentOptions = {
   thinking?: 'auto' | 'level' | 'budget'
   /**
    * The thinking levels that the model accepts, in lower case, separated by spaces. The nearest one
-   * is written. Default: all levels.
+   * is written. Default: all levels up to `high`.
    */
   efforts?: string
   /** The minimum thinking budget of the model, in tokens. Default 0. */
@@ -32,8 +32,8 @@ export type GenerateContentOptions = {
    */
   signedReasoning?: 'parts' | 'calls'
   /**
-   * The thinking levels that a model accepts; the nearest one is written. Default: all levels, and
-   * the server may refuse.
+   * The thinking levels that a model accepts; the nearest one is written. Default: all levels up
+   * to `HIGH`, and the server may refuse.
    */
   levels?: (model: string | undefined) => readonly GenerateContentLevel[] | undefined
   /**
@@ -61,7 +61,7 @@ export type GenerateContentOptions = {
 }
 
 /** The thinking levels of this protocol. */
-export type GenerateContentLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
+export type GenerateContentLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' | 'XHIGH'
 
 export type Options = CodecOptions & ToolOptions & GenerateContentOptions
 

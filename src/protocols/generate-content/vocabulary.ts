@@ -105,6 +105,7 @@ export const thinkingLevel = twoWay<string, string>([
   ['LOW', 'low'],
   ['MEDIUM', 'medium'],
   ['HIGH', 'high'],
+  ['XHIGH', 'xhigh'],
 ])
 
 /** `mediaResolution.level` of a part. */

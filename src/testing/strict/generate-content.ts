@@ -162,7 +162,7 @@ const generationConfig = object(
       {
         includeThoughts: flag,
         thinkingBudget: int(-1),
-        thinkingLevel: one('MINIMAL', 'LOW', 'MEDIUM', 'HIGH'),
+        thinkingLevel: one('MINIMAL', 'LOW', 'MEDIUM', 'HIGH', 'XHIGH'),
       },
     ),
   },

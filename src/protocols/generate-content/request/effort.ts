@@ -27,12 +27,13 @@ export function reasoningHere(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   { report, options, model }: RequestWriting,
 ): ReasoningSpec {
-  const { thinking = 'auto', levels: levelsOf } = options
+  const { thinking = 'auto', levels: levelsOf, efforts } = options
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = thinking === 'auto' ? takesLevels(model) : thinking === 'level'
-  const levels = takesLevel ? (levelsOf?.(model) ?? allLevels) : undefined
+  const known = efforts?.includes('xhigh') ? allLevels : usualLevels
+  const levels = takesLevel ? (levelsOf?.(model) ?? known) : undefined
   return {
     ...amountHere({ effort, budgetTokens, mode }, levels, report),
     ...shownHere(
@@ -72,14 +73,16 @@ function amountHere(
   return mode === 'adaptive' ? { budgetTokens: -1 } : {}
 }
 
-const allLevels: readonly string[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
+/** Few models take the one above these. */
+const usualLevels: readonly string[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
+const allLevels: readonly string[] = [...usualLevels, 'XHIGH']
 
 function levelOf(
   effort: string,
   levels: readonly string[],
   report: GenerateContentReport,
 ): ReasoningSpec {
-  const extreme = effort === 'none' ? 'minimal' : 'high'
+  const extreme = effort === 'none' ? 'minimal' : 'xhigh'
   const level = thinkingLevel.toWire(effort) ? effort : extreme
   const nearest = nearestOf(level, levels)
   if (nearest !== effort) report.add('reasoning.effort', undefined, 'reasoning.effort')
