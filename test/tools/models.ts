@@ -45,9 +45,15 @@ const rowOf = (model: Model): string[] => [
   differences(model).join(', '),
 ]
 
+/** A file of a table is named by its path alone. */
+function linked(url: string): string {
+  const file = /\/blob\/[^/]+\/(.+)\.toml$/.exec(url)?.[1]
+  return file ? `[${file}](${url})` : url
+}
+
 function sourcesOf({ models }: Maker): string {
   const all = new Map(models.flatMap(({ sources }) => sources.map(one => [one.url, one] as const)))
-  const words = [...all.values()].map(({ url, date }) => `${url} (${date})`)
+  const words = [...all.values()].map(({ url, date }) => `${linked(url)} (${date})`)
   return `Sources: ${words.join(', ')}`
 }
 
