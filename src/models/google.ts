@@ -58,7 +58,7 @@ export const google = {
         'gemini-robotics*',
         'gemini-omni*',
       ],
-      sources: [offered('8c677f013', 'gemini-pro-latest')],
+      sources: [offered('4a9644faf', 'gemini-3.1-flash-tts-preview')],
     },
     {
       names: ['gemini-4-argon*'],
