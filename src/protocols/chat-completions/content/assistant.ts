@@ -6,6 +6,7 @@ import type {
   Place,
   ReasoningPart,
   RefusalPart,
+  ServerToolPart,
   TextPart,
 } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -255,10 +256,11 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
         }
         texts.push(line)
         body.push(line)
-      } else if (recipient === 'client' && part.image) {
-        report.add('server-tool.image-only', part.at)
-        fillMedia(slots, part.image, { recipient, single, writing })
-      } else noteUnplaced(part, report)
+      } else {
+        const image = recipient === 'client' ? part.image : undefined
+        noteServerTool(part, image, report)
+        if (image) fillMedia(slots, image, { recipient, single, writing })
+      }
       break
     case 'search-result':
     case 'tool-result':
@@ -273,6 +275,16 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
 /** Makes the note for a part of a kind that has no place here. */
 export const noteUnplaced = ({ type, at }: Part, report: Writing['report']) =>
   report.add(type === 'opaque' ? 'part.unknown' : 'part.unsupported', at)
+
+/** Of what a tool of the server did, only the image that it made has a place. */
+export function noteServerTool(
+  part: ServerToolPart,
+  image: MediaPart | undefined,
+  report: Writing['report'],
+): void {
+  if (image) report.add('server-tool.image-only', part.at)
+  else noteUnplaced(part, report)
+}
 
 /** A message has one field for audio. */
 function fillMedia(

@@ -10,7 +10,7 @@ import type {
 } from '../../../canonical/message.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
-import { noteUnplaced, noteUnwritten } from '../content/assistant.ts'
+import { noteServerTool, noteUnplaced, noteUnwritten } from '../content/assistant.ts'
 import { encodeAudioOutput, isAudible } from '../content/audio.ts'
 import { isOneTooMany } from '../content/calls.ts'
 import { noteDialect, takesReasoning, textField } from '../content/carriers.ts'
@@ -145,10 +145,8 @@ export function endPart(
     writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'tool') {
     const { head, image } = out
-    if (image) {
-      reportOf(state).add('server-tool.image-only', head.at)
-      writeImage(state, choice, image, emit)
-    } else noteUnplaced(head, reportOf(state))
+    noteServerTool(head, image, reportOf(state))
+    if (image) writeImage(state, choice, image, emit)
   }
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
 }
