@@ -514,7 +514,7 @@ test.each([
     expect(response).toMatchObject({
       content: [{ type: 'text', text: 'High at noon.', citations: [citation] }],
     })
-    expect(notes.filter(note => note.includes('citation'))).toEqual([
+    expect(notes.filter(note => note.includes('citation')).sort()).toEqual([
       expect.stringMatching(/^approximated \S+ citation\.span$/),
       'synthesized /content citation.encrypted-index',
     ])
