@@ -45,17 +45,7 @@ const known: Record<string, string> = {
   PC515: 'arguments that are an object in a response of responses are refused',
   PC565: 'keys next to $ref stay in the schema of a response toward generate-content',
   PC624: 'names of properties are not renamed',
-  PC629: 'a long prompt_cache_key is not hashed',
-  PC630: 'JSON without a schema is not named in the messages for OpenAI',
-  PC631: 'stop is written to models that refuse it',
   PC633: 'a failed result keeps its picture toward messages',
-  PC643: 'thinking is disabled for a model that always thinks',
-  PC646: 'a tool is forced on a model that refuses it',
-  PC648: 'a tool is forced on a model that refuses it',
-  PC650: 'thinking is disabled for a model that always thinks, toward converse',
-  PC653: 'tools keep an effort that OpenAI refuses with them',
-  PC655: 'an effort is written that the model does not have',
-  PC659: 'more output tokens are requested than the model can write',
 }
 
 /** The evaluator folds streams by a name of its own. */
