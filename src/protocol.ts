@@ -270,8 +270,8 @@ export type SignatureStorage<Options> = {
 
 /** What the passes over a conversation make of it, see `translate/passes/`. */
 export type Demands = {
-  /** What it takes as schemas of tools. Absent: every object schema. */
-  toolSchemas?: SchemaDialect
+  /** What it takes as schemas of tools and responses. Absent: every object schema. */
+  schemas?: SchemaDialect
   toolNames: ToolNameDemands
   toolPairs: ToolPairDemands
   /**
@@ -288,9 +288,10 @@ export type Demands = {
 
 /**
  * What a target takes as the schema of a function's parameters. `plainRoot`: no combination of
- * schemas at the root. `newest`: JSON Schema 2020-12 only.
+ * schemas at the root. `newest`: JSON Schema 2020-12 only. `references`: `bare`: those of any schema
+ * name a schema in `$defs`, and nothing stands next to them.
  */
-export type SchemaDialect = { plainRoot?: boolean; newest?: boolean }
+export type SchemaDialect = { plainRoot?: boolean; newest?: boolean; references?: 'bare' }
 
 /**
  * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order

@@ -11,7 +11,7 @@ import { ownResoldSignatures } from './passes/resold-signatures.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
-import { fitTools } from './passes/tools.ts'
+import { fitSchemas } from './passes/tools.ts'
 
 /**
  * A request as a protocol writes it. One of another protocol first becomes what the target demands,
@@ -51,11 +51,11 @@ function prepare(
   const plain = plainParts(request.messages, protocol, report)
   const given = withMessages(request, kindsByType(plain))
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
-  const fitted = fitTools(held, demands.toolSchemas ?? {}, report)
-  const gathered = gatherTools(fitted, demands.lateTools, protocol, report)
-  const paired = pairToolCalls(gathered.messages, demands.toolPairs, repair, report)
+  const gathered = gatherTools(held, demands.lateTools, protocol, report)
+  const fitted = fitSchemas(gathered, demands.schemas ?? {}, report)
+  const paired = pairToolCalls(fitted.messages, demands.toolPairs, repair, report)
   const { request: called, renamed } = nameTools(
-    withMessages(gathered, paired),
+    withMessages(fitted, paired),
     demands.toolNames,
     report,
   )

@@ -63,6 +63,12 @@ export const translateNotes = {
     meaning:
       'The target takes no combination of schemas at the root: the properties of all branches are written, and the combination moves into the description.',
   },
+  'schema.reference': {
+    kind: 'approximated',
+    meaning:
+      'The target does not take this reference: the schema allows any value there, or words next to the reference are left out.',
+    advice: 'Name the schema in `$defs`, and write nothing next to the reference.',
+  },
   'tool-choice.strict-tools': {
     kind: 'approximated',
     meaning:

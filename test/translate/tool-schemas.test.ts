@@ -87,7 +87,7 @@ describe.each(pairs)('tools $name', ({ from, to }) => {
     })
     return {
       tools: declaredIn(to.name as ProtocolName, body),
-      notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code }) => code),
+      notes: notes.filter(({ code }) => /^(tool|schema)\./.test(code)).map(({ code }) => code),
     }
   }
   const schemaOf = (schema: Schema) => translated({ name: 'f', schema })
@@ -167,6 +167,131 @@ describe.each(pairs)('tools $name', ({ from, to }) => {
     })
   })
 
+  const option = { type: 'object', properties: { label: { type: 'string' } } }
+  const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } }
+  test.each<[string, Schema, Schema, string[]]>([
+    [
+      'a definition, with words next to the reference',
+      {
+        properties: { first: { $ref: '#/$defs/Option', title: 'First', description: 'it' } },
+        $defs: { Option: { ...option, description: 'One of them.' } },
+      },
+      {
+        properties: { first: { ...option, title: 'First', description: 'it One of them.' } },
+        $defs: { Option: { ...option, description: 'One of them.' } },
+      },
+      [],
+    ],
+    [
+      'a definition, with properties next to the reference',
+      {
+        properties: { first: { $ref: '#/$defs/Option', properties: { b: {} }, required: ['b'] } },
+        $defs: { Option: { ...option, required: ['label'] } },
+      },
+      {
+        properties: {
+          first: {
+            ...option,
+            properties: { ...option.properties, b: {} },
+            required: ['label', 'b'],
+          },
+        },
+        $defs: { Option: { ...option, required: ['label'] } },
+      },
+      [],
+    ],
+    [
+      'definitions of an earlier draft, in a list, in a map and through each other',
+      {
+        properties: {
+          list: { type: 'array', items: { $ref: '#/definitions/Two' } },
+          map: { type: 'object', additionalProperties: { $ref: '#/definitions/One' } },
+        },
+        definitions: { One: option, Two: { $ref: '#/definitions/One' } },
+      },
+      {
+        properties: {
+          list: { type: 'array', items: option },
+          map: { type: 'object', additionalProperties: option },
+        },
+      },
+      [],
+    ],
+    [
+      'a place in the schema, with escaped names',
+      {
+        properties: { 'a/b': option, 'c d': { $ref: '#/properties/a~1b' } },
+        $defs: {},
+      },
+      { properties: { 'a/b': option, 'c d': option }, $defs: {} },
+      [],
+    ],
+    [
+      'a definition of itself',
+      { properties: { list: { $ref: '#/$defs/Node' } }, $defs: { Node: node } },
+      { properties: { list: { $ref: '#/$defs/Node' } }, $defs: { Node: node } },
+      [],
+    ],
+    [
+      'a definition of itself, with words',
+      {
+        properties: {},
+        $defs: { Node: { properties: { next: { $ref: '#/$defs/Node', title: 'N' } } } },
+      },
+      {
+        properties: {},
+        $defs: {
+          Node: {
+            properties: {
+              next: { properties: { next: { $ref: '#/$defs/Node' } }, title: 'N' },
+            },
+          },
+        },
+      },
+      ['schema.reference'],
+    ],
+    [
+      'the root',
+      { properties: { inner: { $ref: '#', description: 'again' } } },
+      { properties: { inner: { description: 'again' } } },
+      ['schema.reference'],
+    ],
+    [
+      'an earlier definition of itself',
+      {
+        properties: { a: { $ref: '#/definitions/A' } },
+        definitions: { A: { properties: { a: { $ref: '#/definitions/A' } } } },
+      },
+      { properties: { a: { properties: { a: {} } } } },
+      ['schema.reference'],
+    ],
+    [
+      'nothing',
+      { properties: { a: { $ref: 'https://example.com/a' }, b: { $ref: '#/$defs/B' } } },
+      { properties: { a: {}, b: {} } },
+      ['schema.reference'],
+    ],
+  ])(
+    'toward Google a reference stands alone in tools and formats: %s',
+    (_, given, google, codes) => {
+      const schema = { type: 'object', ...given }
+      const expected = to.name === 'generate-content' ? { type: 'object', ...google } : schema
+      const { tools, notes } = schemaOf(schema)
+      expect(tools[0]?.schema).toEqual(expected)
+      expect(notes).toEqual(to.name === 'generate-content' ? codes : [])
+      if (from.name !== 'chat-completions' || to.name !== 'generate-content') return
+      const { body } = translateRequest(
+        {
+          model: 'm',
+          messages: [{ role: 'user', content: 'hi' }],
+          response_format: { type: 'json_schema', json_schema: { name: 'a', schema } },
+        },
+        { from: 'chat-completions', to: 'generate-content' },
+      )
+      expect(body).toMatchObject({ generationConfig: { responseJsonSchema: expected } })
+    },
+  )
+
   test('the first tool of a name is sent, and a copy of it is no loss', () => {
     const schema = { type: 'object', properties: { city } }
     const other = { type: 'object', properties: { zip: city } }
@@ -176,5 +301,45 @@ describe.each(pairs)('tools $name', ({ from, to }) => {
     const twice = translated({ name: 'f', schema }, { name: 'f', schema: other })
     expect(twice.tools).toMatchObject([{ name: 'f', schema }])
     expect(twice.notes).toEqual(['tool.duplicate'])
+  })
+})
+
+test('definitions that use each other often are resolved a limited number of times', () => {
+  const definitions = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => {
+      const next = { $ref: `#/definitions/D${i + 1}` }
+      return [`D${i}`, { properties: { a: next, b: next } }]
+    }),
+  )
+  const schema = { type: 'object', properties: { a: { $ref: '#/definitions/D0' } }, definitions }
+  const { body, notes } = translateRequest(requests.messages([{ name: 'f', schema }]), {
+    from: 'messages',
+    to: 'generate-content',
+    model: 'm',
+  })
+  expect(JSON.stringify(body)).not.toContain('$ref')
+  expect(notes.map(({ code }) => code)).toEqual(['schema.reference'])
+})
+
+test('a schema in the result of a tool is text for Google, which reads references in objects', () => {
+  const schema = { type: 'object', properties: { a: { $ref: '#/$defs/A' } } }
+  const resultOf = (json: object) => {
+    const { body } = translateRequest(
+      {
+        messages: [
+          { role: 'user', content: [{ text: 'hi' }] },
+          { role: 'assistant', content: [{ toolUse: { toolUseId: 't', name: 'f', input: {} } }] },
+          { role: 'user', content: [{ toolResult: { toolUseId: 't', content: [{ json }] } }] },
+        ],
+      },
+      { from: 'converse', to: 'generate-content', model: 'm' },
+    )
+    return (body as { contents: { parts: object[] }[] }).contents[2]?.parts[0]
+  }
+  expect(resultOf(schema)).toMatchObject({
+    functionResponse: { response: { output: JSON.stringify(schema) } },
+  })
+  expect(resultOf({ type: 'object' })).toMatchObject({
+    functionResponse: { response: { type: 'object' } },
   })
 })

@@ -6,11 +6,13 @@ const holders = new Map<string, Holder>([
   ['properties', 'object'],
   ['$defs', 'object'],
   ['definitions', 'object'],
+  ['patternProperties', 'object'],
   ['anyOf', 'list'],
   ['oneOf', 'list'],
   ['allOf', 'list'],
   ['prefixItems', 'list'],
   ['items', 'one'],
+  ['additionalProperties', 'one'],
 ])
 
 /**
@@ -21,11 +23,11 @@ const deepest = 500
 
 /**
  * The schema with each of its schemas replaced, inner ones first; the same object if nothing
- * changed.
+ * changed. `depth`: of the schema in a larger one.
  */
 export function mapSchemas(
   schema: JsonObject,
-  change: (schema: JsonObject) => JsonObject,
+  change: (schema: JsonObject, depth: number) => JsonObject,
   depth = 0,
 ): JsonObject {
   if (depth > deepest) return schema
@@ -38,7 +40,7 @@ export function mapSchemas(
     const holder = typeof value === 'object' ? holders.get(key) : undefined
     if (holder) mapped = withKey(mapped, schema, key, mapHeld(holder, value, mapOne))
   }
-  return change(mapped)
+  return change(mapped, depth)
 }
 
 function mapHeld(holder: Holder, value: unknown, mapOne: (value: unknown) => unknown): unknown {

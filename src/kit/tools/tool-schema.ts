@@ -1,19 +1,23 @@
 import type { SchemaDialect } from '../../protocol.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
+import { resolveReferences } from './schema-references.ts'
 import { mapSchemas } from './schema-subset.ts'
 
 /**
  * The schema as servers take it: an object with properties at the root, and items in each array.
  * The same object if nothing changed. `isLess`: a part of it is only in the description now.
+ * `isOpen`: a reference became a schema that allows any value.
  */
 export function toolSchema(
   schema: JsonObject,
-  { plainRoot = false, newest = false }: SchemaDialect,
-): { schema: JsonObject; isLess: boolean } {
+  { plainRoot = false, newest = false, references }: SchemaDialect,
+): { schema: JsonObject; isLess: boolean; isOpen: boolean } {
   const inner = mapSchemas(schema, one => withItems(newest ? inNewest(one) : one))
   const rooted = asObject(inner)
   const folded = plainRoot && rooted['type'] === 'object' ? foldRoot(rooted) : rooted
-  return { schema: folded, isLess: folded !== rooted }
+  const { schema: whole, isLess: isOpen } =
+    references === 'bare' ? resolveReferences(folded) : { schema: folded, isLess: false }
+  return { schema: whole, isLess: folded !== rooted, isOpen }
 }
 
 const hasType = ({ type }: JsonObject, word: string) =>

@@ -1,16 +1,39 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { isObject } from '../../kit/json/json.ts'
+import { resolveReferences } from '../../kit/tools/schema-references.ts'
 import { toolKey } from '../../kit/tools/tool-names.ts'
 import { toolSchema } from '../../kit/tools/tool-schema.ts'
 import type { SchemaDialect } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
 /**
- * The tools as the target takes them: schemas in its dialect, and one tool for each name. Tools
- * that need nothing stay the same objects.
+ * The tools as the target takes them: schemas in its dialect, as that of the response, and one tool
+ * for each name. Tools that need nothing stay the same objects.
  */
-export function fitTools(
+export function fitSchemas(
+  request: CanonicalRequest,
+  dialect: SchemaDialect,
+  report: PassReport,
+): CanonicalRequest {
+  return fitTools(fitFormat(request, dialect, report), dialect, report)
+}
+
+function fitFormat(
+  request: CanonicalRequest,
+  { references }: SchemaDialect,
+  report: PassReport,
+): CanonicalRequest {
+  const format = request.output?.format
+  if (references !== 'bare' || !format || !('schema' in format)) return request
+  const { schema, isLess } = resolveReferences(format.schema)
+  if (isLess) report.add('schema.reference', undefined, 'output.format.schema')
+  return schema === format.schema
+    ? request
+    : { ...request, output: { ...request.output, format: { ...format, schema } } }
+}
+
+function fitTools(
   request: CanonicalRequest,
   dialect: SchemaDialect,
   report: PassReport,
@@ -23,11 +46,20 @@ export function fitTools(
     : { ...request, tools: fitting }
 }
 
-function withSchema(tool: Tool, dialect: SchemaDialect, report: PassReport): Tool {
+function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): Tool {
+  const tool = withOutput(given, dialect, report)
   if (tool.type !== 'function' || !isObject(tool.parameters)) return tool
-  const { schema, isLess } = toolSchema(tool.parameters, dialect)
+  const { schema, isLess, isOpen } = toolSchema(tool.parameters, dialect)
   if (isLess) report.add('tool.schema-root', tool.at, 'parameters')
+  if (isOpen) report.add('schema.reference', tool.at, 'parameters')
   return schema === tool.parameters ? tool : { ...tool, parameters: schema }
+}
+
+function withOutput(tool: Tool, { references }: SchemaDialect, report: PassReport): Tool {
+  if (references !== 'bare' || tool.type !== 'function' || !isObject(tool.output)) return tool
+  const { schema, isLess } = resolveReferences(tool.output)
+  if (isLess) report.add('schema.reference', tool.at, 'output')
+  return schema === tool.output ? tool : { ...tool, output: schema }
 }
 
 /** Of two tools with one name a model can call only the first. */

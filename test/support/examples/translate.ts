@@ -153,6 +153,18 @@ export const examples: Record<string, Example> = {
       },
     ],
   }),
+  'schema.reference': makers('generate-content').request('chat-completions')({
+    ...chat.says(user),
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'look',
+          parameters: { type: 'object', properties: { inner: { $ref: '#' } } },
+        },
+      },
+    ],
+  }),
   'tool-choice.strict-tools': makers('messages').request('generate-content')(
     gemini.heldToSchemas(),
     {},

@@ -16,7 +16,7 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
   return {
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
-    toolSchemas: { plainRoot: true, newest: true },
+    schemas: { plainRoot: true, newest: true },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: {
       resultsFollowCalls: true,

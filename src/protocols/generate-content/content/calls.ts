@@ -276,7 +276,7 @@ export function encodeResult(
     report.addMade('tool-result.name', functionResponse, '/name')
   }
   if (name === undefined) report.rest(omitUndefined({ namespace }), at)
-  functionResponse.response = encodeResponse(part, written)
+  functionResponse.response = encodeResponse(part, written, native)
   const id = writing.writtenCallId(callId, part)
   if (id) functionResponse.id = id
   const isMoved = parts.length > 0 && !native && !takesMediaInResults(writing.model)
@@ -296,6 +296,7 @@ function hasText(part: Part): boolean {
 function encodeResponse(
   { structured, isError = false }: ToolResultPart,
   written: readonly GenerateContentWrittenPart[],
+  native: boolean,
 ): JsonObject {
   const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
   const text = texts.join('')
@@ -303,7 +304,9 @@ function encodeResponse(
     const original = readResponse(structured, '')
     if (
       original.isError === (isError || undefined) &&
-      original.content.map(one => one.text).join('') === text
+      original.content.map(one => one.text).join('') === text &&
+      // The server reads a reference in an object as one to a part of its message.
+      (native || !text.includes('"$ref":'))
     )
       return structured
   }

@@ -11,6 +11,7 @@ export function demands(_request: CanonicalRequest, { systemPlacement }: Options
   return {
     lateTools: 'list',
     validatedChoice: true,
+    schemas: { references: 'bare' },
     instructions: { later: systemPlacement === 'hoist' ? 'front' : 'user' },
     toolNames: { spell, longest, freeform: 'wrapped' },
     toolPairs: { resultsFollowCalls: true, namesInResults: true, uniqueCallIds: true },

@@ -25,7 +25,7 @@ export function demands(
   return {
     lateTools: 'list',
     instructions: { later: later[placement] },
-    toolSchemas: { plainRoot: true, newest: true },
+    schemas: { plainRoot: true, newest: true },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: {
       resultsFollowCalls: true,

@@ -1,0 +1,82 @@
+import { isObject, type JsonObject, merge, without } from '../json/json.ts'
+import { mapSchemas } from './schema-subset.ts'
+
+/** Definitions that use each other can be resolved endlessly, or nearly so. */
+const most = 1000
+
+/**
+ * The schema for servers that take a reference only into `$defs`, and nothing next to it: any other
+ * is replaced by what it names. The same object if nothing changed. `isLess`: a reference names
+ * nothing or itself, so that any value is allowed there, or words next to it are lost.
+ */
+export function resolveReferences(root: JsonObject): { schema: JsonObject; isLess: boolean } {
+  let isLess = false
+  let left = most
+  const resolve = (schema: JsonObject, open: readonly string[], depth: number): JsonObject =>
+    mapSchemas(
+      schema,
+      (one, at) => (Object.hasOwn(one, '$ref') ? inPlace(one, open, at) : one),
+      depth,
+    )
+  const inPlace = (schema: JsonObject, open: readonly string[], depth: number): JsonObject => {
+    const { $ref, ...beside } = schema
+    const name = String($ref)
+    const found = schemaAt(root, name)
+    const isDefined = found !== undefined && /^#\/\$defs\/[^/]+$/.test(name)
+    const isBare = Object.keys(beside).length === 0
+    if (isDefined && isBare) return schema
+    if (found === undefined || open.includes(name) || left <= 0) {
+      isLess = true
+      return isDefined ? { $ref } : beside
+    }
+    left -= 1
+    const named = resolve(found, [...open, name], depth + 1)
+    if (isBare) return named
+    // It is a reference itself, which takes nothing next to it either.
+    if (Object.hasOwn(named, '$ref'))
+      return inPlace({ ...beside, $ref: named['$ref'] }, [...open, name], depth + 1)
+    return both(named, beside)
+  }
+  const resolved = resolve(root, ['#'], 0)
+  // Nothing refers to them any more.
+  const schema =
+    resolved !== root && isObject(root['definitions'])
+      ? without(resolved, ['definitions'])
+      : resolved
+  return { schema, isLess }
+}
+
+/** What a schema says next to a reference holds together with what the reference says. */
+function both(named: JsonObject, beside: JsonObject): JsonObject {
+  const lists = [named['required'], beside['required']].filter(Array.isArray)
+  const words = [beside['description'], named['description']].filter(
+    (one, i, all) => typeof one === 'string' && one !== '' && all.indexOf(one) === i,
+  )
+  return {
+    ...merge(named, beside),
+    ...(lists.length > 0 && { required: [...new Set(lists.flat())] }),
+    ...(words.length > 0 && { description: words.join(' ') }),
+  }
+}
+
+/** `pointer`: a JSON pointer in a fragment of a URI. */
+function schemaAt(root: JsonObject, pointer: string): JsonObject | undefined {
+  const [start, ...keys] = pointer.split('/')
+  if (start !== '#') return undefined
+  let found: unknown = root
+  for (const key of keys) {
+    const name = decoded(key)
+    const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
+    found = isThere ? (found as JsonObject)[name] : undefined
+  }
+  return isObject(found) ? found : undefined
+}
+
+function decoded(key: string): string {
+  const plain = key.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}
