@@ -324,6 +324,10 @@ export const sharedNotes = {
     meaning: 'The target requires a model name, and the source has none.',
     advice: 'Pass `model`.',
   },
+  'tool-call.input-object': {
+    kind: 'approximated',
+    meaning: 'The arguments are an object instead of JSON text; they are serialized.',
+  },
   'schema.keywords': {
     kind: 'approximated',
     meaning:

@@ -69,6 +69,12 @@ function firstObject(input: string): string | undefined {
   return progress.whole && first !== input && parseObject(first) ? first : undefined
 }
 
+/** Arguments should be text; some servers send an object, or nothing at first. */
+export function readInput(input: unknown): string {
+  if (typeof input === 'string') return input
+  return input === undefined || input === null ? '' : JSON.stringify(input)
+}
+
 /** Some models write `null` for no arguments. */
 export function isNullInput(input: string): boolean {
   return input.trim() === 'null'

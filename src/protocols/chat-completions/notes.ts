@@ -19,6 +19,7 @@ export const notes = {
     'tool-result.call-id',
     'server-tool.as-text',
     'server-tool.image-only',
+    'tool-call.input-object',
     'media.filename',
     'media.title-as-filename',
     'media.mime',
@@ -71,10 +72,6 @@ export const notes = {
     meaning:
       'A client that declares functions takes one call at a time; the further calls are dropped.',
     advice: 'Declare tools instead of functions.',
-  },
-  'tool-call.input-object': {
-    kind: 'approximated',
-    meaning: 'The arguments are an object instead of JSON text; they are serialized.',
   },
   'media.images-field': {
     kind: 'approximated',

@@ -56,7 +56,7 @@ export const ResponsesStreamEvent = z.union([
       type: z.literal('response.function_call_arguments.done'),
       ...item,
       name: text,
-      arguments: string,
+      arguments: z.union([string, z.looseObject({})]),
     }),
     z.looseObject({
       type: z.literal('response.custom_tool_call_input.delta'),

@@ -61,6 +61,7 @@ export const notes = {
     'output.json-instructed',
     'cache.key-hashed',
     'schema.keywords',
+    'tool-call.input-object',
   ),
   'store.default': {
     kind: 'synthesized',

@@ -110,7 +110,8 @@ const call = { id: text, call_id: string, name: string, namespace: text, async: 
 export const ResponsesFunctionCall = z.looseObject({
   type: z.literal('function_call'),
   ...call,
-  arguments: text,
+  /** It should be text; some servers send an object. */
+  arguments: z.nullish(z.union([string, someObject])),
 })
 export type ResponsesFunctionCall = z.infer<typeof ResponsesFunctionCall>
 export const ResponsesCustomCall = z.looseObject({

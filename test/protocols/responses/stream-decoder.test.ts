@@ -670,7 +670,7 @@ test.each([
   ['/item/type', { type: 'response.output_item.added', output_index: 0, item: {} }],
   ['/delta', { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 7 }],
   ['/output_index', { type: 'response.output_text.delta', output_index: 'x', delta: 'a' }],
-  ['/arguments', { type: 'response.function_call_arguments.done', output_index: 0, arguments: {} }],
+  ['/arguments', { type: 'response.function_call_arguments.done', output_index: 0, arguments: 7 }],
   ['/annotation', { type: 'response.output_text.annotation.added', output_index: 0 }],
 ])('a known event with a fault at %s is malformed', (path, event) => {
   expect(() => decode([created, event])).toThrow(

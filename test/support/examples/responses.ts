@@ -509,6 +509,13 @@ export const examples: Record<string, Example> = {
     { model: 'gpt-4.1', input: 'hi', reasoning: { effort: 'low' } },
     { vendor: 'openai' },
   ),
+  'tool-call.input-object': makers('chat-completions').request('responses')({
+    model: 'm',
+    input: [
+      { type: 'function_call', call_id: 'c1', name: 'look', arguments: { a: 1 } },
+      { type: 'function_call_output', call_id: 'c1', output: 'done' },
+    ],
+  }),
   'schema.keywords': request('responses')(
     {
       model: 'm',

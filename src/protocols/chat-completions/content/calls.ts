@@ -5,7 +5,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
-import { objectText } from '../../../kit/tools/object-input.ts'
+import { objectText, readInput } from '../../../kit/tools/object-input.ts'
 import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
@@ -22,12 +22,6 @@ import { opensEnvelopes, type PartWriting } from './writing.ts'
 
 /** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
-
-/** Arguments should be text; some servers send an object, or nothing at first. */
-export function readInput(input: unknown): string {
-  if (typeof input === 'string') return input
-  return input === undefined || input === null ? '' : JSON.stringify(input)
-}
 
 type WireCall = { id?: string; type?: string; index?: number; function?: unknown; custom?: unknown }
 const known = {

@@ -12,8 +12,8 @@ import {
 } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
+import { readInput } from '../../../kit/tools/object-input.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import { readInput } from '../content/calls.ts'
 import { carriedIssuer, readCarried, thoughtInId } from '../content/signatures.ts'
 import { keep, withInner } from '../own.ts'
 import {

@@ -9,6 +9,7 @@ import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { readInput } from '../../../kit/tools/object-input.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, protocolName, wireOf } from '../own.ts'
 import type {
@@ -53,16 +54,28 @@ const outputKeys = keysOf<ResponsesFunctionOutput & Called>()(
   'output',
 )
 
+/** Makes the note for arguments that are no text. */
+export function noteArguments(wire: JsonObject, at: Place, report: ResponsesReport): void {
+  if (isObject(wire['arguments'])) report.once('tool-call.input-object', below(at, 'arguments'))
+}
+
 /** A `function_call` or `custom_tool_call`. */
-export function decodeCall(wire: JsonObject, isFreeform: boolean, at: Place): Message {
+export function decodeCall(
+  wire: JsonObject,
+  isFreeform: boolean,
+  at: Place,
+  report?: ResponsesReport,
+): Message {
   const { call_id: callId, name, namespace, async, caller } = wire
+  const input = isFreeform ? wire['input'] : wire['arguments']
+  if (report && !isFreeform) noteArguments(wire, at, report)
   const part: ToolCallPart = {
     type: 'tool-call',
     id: String(callId ?? ''),
     idOrigin: 'wire',
     name: String(name ?? ''),
     kind: isFreeform ? 'freeform' : 'function',
-    input: String((isFreeform ? wire['input'] : wire['arguments']) ?? ''),
+    input: readInput(input),
     at,
   }
   if (typeof namespace === 'string') part.namespace = namespace

@@ -93,7 +93,7 @@ export function decodeItem(
       )
     case 'function_call':
     case 'custom_tool_call':
-      return { message: decodeCall(wire, type === 'custom_tool_call', at) }
+      return { message: decodeCall(wire, type === 'custom_tool_call', at, report) }
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { message: decodeResult(wire, type === 'custom_tool_call_output', at, report) }

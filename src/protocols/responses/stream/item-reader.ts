@@ -14,7 +14,9 @@ import { isObject, type JsonObject, parseObject, same, setOwn } from '../../../k
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { beginsWith } from '../../../kit/text/text.ts'
+import { readInput } from '../../../kit/tools/object-input.ts'
 import type { EmitEvent } from '../../../protocol.ts'
+import { noteArguments } from '../content/calls.ts'
 import { decodeItem } from '../content/items.ts'
 import { accepts, forgetMadeUpId } from '../content/reasoning.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
@@ -66,9 +68,10 @@ function beginItem(
   item: ResponsesItem & JsonObject,
   emit: EmitEvent,
 ): void {
-  const { type, arguments: begun } = item
-  const isWhole =
-    type === 'function_call' && typeof begun === 'string' && parseObject(begun) !== undefined
+  const begun = readInput(item['arguments'])
+  if (item['type'] === 'function_call')
+    noteArguments(item, below('/output', index), reportOf(state))
+  const isWhole = item['type'] === 'function_call' && parseObject(begun) !== undefined
   const open = openItem(state, index, isWhole ? { ...item, arguments: '' } : item, emit)
   if (isWhole) open.begun = begun
 }
@@ -408,12 +411,9 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   const there = state.items[index]
   // The last event repeats every item, mostly unchanged.
   if (there?.carrier || (there?.final && !saysMore(wire, there.final))) return
-  const { message, attach, proven } = decodeItem(
-    wire as ResponsesItem,
-    below('/output', index),
-    undefined,
-    state.model,
-  )
+  const at = below('/output', index)
+  if (wire['type'] === 'function_call') noteArguments(wire, at, reportOf(state))
+  const { message, attach, proven } = decodeItem(wire as ResponsesItem, at, undefined, state.model)
   if (there?.done) {
     takeLate(state, index, message, emit)
     return

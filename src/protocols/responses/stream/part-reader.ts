@@ -2,7 +2,9 @@ import type { ReasoningSegment } from '../../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
+import { readInput } from '../../../kit/tools/object-input.ts'
 import type { EmitEvent } from '../../../protocol.ts'
+import { noteArguments } from '../content/calls.ts'
 import { decodeCitation, decodeLogprobs } from '../content/citations.ts'
 import { decodeContent } from '../content/content.ts'
 import { protocolName } from '../own.ts'
@@ -172,9 +174,10 @@ export function inputDone(
   key: 'arguments' | 'input',
   emit: EmitEvent,
 ): void {
-  const whole = textOf(event, key)
+  const whole = isObject(event[key]) ? readInput(event[key]) : textOf(event, key)
   const open = callPart(state, event, type, emit)
   if (open?.value.type !== 'tool-call') return
+  noteArguments(event, open.value.at ?? '', reportOf(state))
   const text = missing(open.value.input, whole)
   if (text) give(open, { kind: 'input', text }, emit)
 }
