@@ -41,7 +41,6 @@ const fewest = 111
 const known: Record<string, string> = {
   PC420: 'the schema of a response keeps keywords that Claude refuses on Bedrock',
   PC624: 'names of properties are not renamed',
-  PC633: 'a failed result keeps its picture toward messages',
 }
 
 /** The evaluator folds streams by a name of its own. */

@@ -11,6 +11,7 @@ export const notes = {
     'text.blank',
     'refusal.as-text',
     'media.unsupported',
+    'tool-result.error-flag',
     'media.converted',
     'media.mime',
     'media.transcript',

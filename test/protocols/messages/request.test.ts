@@ -868,7 +868,7 @@ describe('content', () => {
     expect(wire.messages[0]?.content).toBe('<thinking>r</thinking>')
   })
 
-  test('an image stays inside its tool result', () => {
+  test('an image stays inside its tool result, without the flag of a failed one', () => {
     const part: Part = {
       type: 'tool-result',
       callId: 'c',
@@ -884,7 +884,6 @@ describe('content', () => {
       {
         type: 'tool_result',
         tool_use_id: 'c',
-        is_error: true,
         content: [
           block('text', { text: 'a' }),
           block('image', { source: { type: 'url', url: 'https://a' } }),

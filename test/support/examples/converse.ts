@@ -73,6 +73,9 @@ const made = ['response.created', 'response.id', 'response.model']
 
 /** One for each note that the codecs of converse make. */
 export const examples: Record<string, Example> = {
+  'tool-result.error-flag': request('generate-content')(gemini.brokenWithImage(claude), {}, [
+    'tool.from-history',
+  ]),
   'message.leading-user': fromChat({ ...chat.says(assistant, user), model: llama }),
   'message.separator': fromChat({
     ...chat.says(user, called('c1'), result('c1'), user),

@@ -63,6 +63,7 @@ export const examples: Record<string, Example> = {
     {},
     ['field.unsupported'],
   ),
+  'tool-result.error-flag': request('generate-content')(gemini.brokenWithImage()),
   'system.billing-line': lost.request('messages')(
     blocks.request({ system: 'x-anthropic-billing-header: cch=71fea;\nBe terse.' }),
     {

@@ -185,6 +185,26 @@ export const gemini = {
     contents,
     generationConfig: { maxOutputTokens: 50 },
   }),
+  brokenWithImage: (model = 'm') => ({
+    ...gemini.says(
+      { role: 'user', parts: [{ text: 'hi' }] },
+      { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'look', args: {} } }] },
+      {
+        role: 'user',
+        parts: [
+          {
+            functionResponse: {
+              id: 'c1',
+              name: 'look',
+              response: { error: 'broken' },
+              parts: [{ inlineData: { mimeType: 'image/png', data: png } }],
+            },
+          },
+        ],
+      },
+    ),
+    model,
+  }),
   heldToSchemas: () =>
     gemini.request({
       tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: closed }] }],

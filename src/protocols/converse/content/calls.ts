@@ -183,13 +183,19 @@ export function encodeResult(
   const takesStatus = native || family !== 'writer'
   if (isError && !takesStatus) report.add('field.unsupported', at, 'isError')
   const content = isStructured(part) ? [{ json: part.structured }] : blocks
+  // Claude takes only text in a failed result.
+  const isFlagged =
+    isError &&
+    (native || family !== 'claude' || content.every(one => 'text' in one || 'json' in one))
+  if (isError && takesStatus && !isFlagged) report.add('tool-result.error-flag', at, 'isError')
   // Several models refuse a result without content.
   const isEmpty = content.length === 0 && !native
+  const isTold = isError !== undefined && isFlagged === isError && takesStatus
   const outcome = isError ? 'error' : 'success'
   const known = {
     toolUseId: writing.callIdOfPart(part),
     content,
-    status: isError === undefined || !takesStatus ? undefined : outcome,
+    status: isTold ? outcome : undefined,
   }
   if (isEmpty) content.push({ text: isError ? '(error without text)' : '(no output)' })
   const block = blockOf<ConverseWrittenBlock, 'toolResult'>('toolResult', known, ext)

@@ -188,10 +188,10 @@ export function encodeMedia(
     report.add('media.transcript', at)
     return [{ text: transcript }]
   }
-  // Only image models generate media, and only with images.
-  const isResponse = to === 'client' || (role === 'assistant' && !native)
-  const form =
-    isResponse && kind !== 'image' ? refused(part, writing) : encodeSource(part, writing, write)
+  // Only image models generate media, and only with images. Servers take none of them back.
+  const isResponse = to === 'client'
+  const isTaken = isResponse ? kind === 'image' : role !== 'assistant' || native
+  const form = isTaken ? encodeSource(part, writing, write) : refused(part, writing)
   if (!form) return []
   // Results hold no audio.
   if (

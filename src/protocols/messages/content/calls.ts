@@ -194,17 +194,20 @@ export function encodeResult(
   blocks: MessagesWrittenBlock[],
   writing: Writing,
 ): MessagesWrittenBlockOf<'tool_result'> {
-  const { report } = writing
+  const { report, native } = writing
   const { name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
   report.unwritten(part, writtenResult, at)
   report.rest({ name, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
+  // The server takes only text in a failed result.
+  const isFlagged = isError && (native || blocks.every(({ type }) => type === 'text'))
+  if (isError && !isFlagged) report.add('tool-result.error-flag', at, 'isError')
   const result: MessagesWrittenBlockOf<'tool_result'> = {
     type: 'tool_result',
     tool_use_id: writing.callIdOfPart(part),
     content: blocks.length === 0 ? undefined : contentOf(blocks),
-    is_error: isError || undefined,
+    is_error: isFlagged || undefined,
     toolset_name: toolset,
   }
   const block = marked(wireOf<typeof result>(result, ext), part, writing)
