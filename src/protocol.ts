@@ -317,6 +317,8 @@ export type ToolPairDemands = {
 export type ToolNameDemands = {
   /** The name as the protocol takes it. */
   spell(name: string): string
+  /** The name of a property of its parameters likewise. Absent: every name can stay. */
+  spellProperty?(name: string): string
   longest: number
   namespaces?: boolean
   freeform?: 'wrapped' | 'freeform'
@@ -460,11 +462,18 @@ export type EncodingContext = {
   /**
    * By the name in the written request: the tool's own name. `wrapped`: a freeform tool that was
    * written as a function. `freeform`: one that was written as a freeform tool; a call of it that
-   * comes as a function call is converted too.
+   * comes as a function call is converted too. `properties`: by the name in the written schema, the
+   * property's own name.
    */
   tools?: Record<
     string,
-    { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }
+    {
+      name: string
+      namespace?: string
+      wrapped?: boolean
+      freeform?: boolean
+      properties?: Record<string, string>
+    }
   >
   /**
    * The text of the response is an object `{ value }` around the value that the client wants.

@@ -63,6 +63,12 @@ export const translateNotes = {
     meaning:
       'The target takes no combination of schemas at the root: the properties of all branches are written, and the combination moves into the description.',
   },
+  'tool.property-renamed': {
+    kind: 'approximated',
+    meaning:
+      'The target does not accept the name of a property of this tool; another one is written and restored in calls.',
+    advice: 'Use at most 64 letters, digits, underscores, dots and hyphens.',
+  },
   'schema.reference': {
     kind: 'approximated',
     meaning:

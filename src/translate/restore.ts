@@ -10,6 +10,14 @@ import {
   unwrapOutput,
 } from '../kit/response/wrapped-output.ts'
 import { unwrapInput } from '../kit/tools/freeform.ts'
+import {
+  endRenaming,
+  type PropertyNames,
+  type Renaming,
+  renameChunk,
+  renameKeys,
+  startRenaming,
+} from '../kit/tools/property-names.ts'
 import type { Emit, TranslationContext } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
@@ -43,7 +51,7 @@ export function restoreResponse(
     if (part.type !== 'tool-call') return part
     noteName(part, notes)
     const restored = restoreName(part, tools)
-    if (restored.kind === part.kind) return restored
+    if (restored.kind === part.kind) return withKeys(restored, tools[part.name])
     const input = unwrapInput(part.input)
     noteUnwrapped(
       input !== undefined,
@@ -72,19 +80,21 @@ type Restored = Pick<TranslationContext, 'tools' | 'output'>
 
 /**
  * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that
- * are texts of a wrapped response format. `hasWrapped`: there was one of either. Plain data.
+ * are texts of a wrapped response format; `keys`: those that are calls with renamed properties.
+ * `hasWrapped`: there was one of them. Plain data.
  */
 export type RestoreState = {
   tools: NonNullable<Tools>
   output: Output
   open: Record<string, Wrapped & { text: Unwrapping }>
   texts: Record<string, { text: OutputUnwrapping; at: Place | undefined }>
+  keys: Record<string, { text: Renaming; names: PropertyNames }>
   hasWrapped: boolean
   notes: Note[]
 }
 
 export function startRestoring({ tools = {}, output }: Restored = {}): RestoreState {
-  return { tools, output, open: {}, texts: {}, hasWrapped: false, notes: [] }
+  return { tools, output, open: {}, texts: {}, keys: {}, hasWrapped: false, notes: [] }
 }
 
 function unwrapWhole({ text, at }: TextPart, output: NonNullable<Output>, notes: Note[]): string {
@@ -112,7 +122,7 @@ export function restoreEvent(
 }
 
 function restoreStart(state: RestoreState, event: PartStart): PartStart {
-  const { tools, output, open, texts, notes } = state
+  const { tools, output, open, texts, keys, notes } = state
   const { head } = event
   if (head.type === 'text' && output) {
     const text = startUnwrappingOutput(output)
@@ -123,6 +133,13 @@ function restoreStart(state: RestoreState, event: PartStart): PartStart {
   if (head.type !== 'tool-call') return event
   noteName(head, notes)
   const restored = restoreName(head, tools)
+  const names = tools[head.name]?.properties
+  if (names && restored.kind === head.kind) {
+    const text = startRenaming()
+    keys[keyOf(event)] = { text, names }
+    state.hasWrapped = true
+    return { ...event, head: { ...restored, input: renameChunk(text, head.input, names) } }
+  }
   if (restored.kind === head.kind) return { ...event, head: restored }
   const text = startUnwrapping()
   open[keyOf(event)] = { text, native: tools[head.name]?.freeform === true, at: head.at }
@@ -131,7 +148,7 @@ function restoreStart(state: RestoreState, event: PartStart): PartStart {
 }
 
 function restoreDelta(
-  { open, texts, hasWrapped }: RestoreState,
+  { open, texts, keys, hasWrapped }: RestoreState,
   event: PartDelta,
   emit: Emit<CanonicalEvent>,
 ): void {
@@ -145,6 +162,12 @@ function restoreDelta(
     if (text) emit({ ...event, delta: { kind: 'text', text } })
     return
   }
+  const renaming = event.delta.kind === 'input' ? keys[keyOf(event)] : undefined
+  if (event.delta.kind === 'input' && renaming) {
+    const text = renameChunk(renaming.text, event.delta.text, renaming.names)
+    if (text) emit({ ...event, delta: { kind: 'input', text } })
+    return
+  }
   const unwrapping = event.delta.kind === 'input' ? open[keyOf(event)] : undefined
   if (event.delta.kind !== 'input' || !unwrapping) {
     emit(event)
@@ -155,7 +178,7 @@ function restoreDelta(
 }
 
 function restoreEnd(
-  { tools, output, open, texts, hasWrapped, notes }: RestoreState,
+  { tools, output, open, texts, keys, hasWrapped, notes }: RestoreState,
   event: PartEnd,
   emit: Emit<CanonicalEvent>,
 ): void {
@@ -173,6 +196,12 @@ function restoreEnd(
     )
     return
   }
+  const renaming = hasWrapped ? keys[keyOf(event)] : undefined
+  if (renaming) {
+    delete keys[keyOf(event)]
+    const text = endRenaming(renaming.text)
+    if (text) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text } })
+  }
   const unwrapping = hasWrapped ? open[keyOf(event)] : undefined
   if (unwrapping) {
     delete open[keyOf(event)]
@@ -186,7 +215,7 @@ function restoreEnd(
     emit(event)
     return
   }
-  const restored = restoreName(final, tools)
+  const restored = withKeys(restoreName(final, tools), tools[final.name])
   emit({
     ...event,
     final: unwrapping ? { ...restored, input: unwrapInput(final.input) ?? final.input } : restored,
@@ -208,6 +237,10 @@ function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPar
     ...(namespace !== undefined && { namespace }),
     ...((wrapped || freeform) && { kind: 'freeform' as const }),
   }
+}
+
+function withKeys(call: ToolCallPart, tool: NonNullable<Tools>[string] | undefined): ToolCallPart {
+  return tool?.properties ? { ...call, input: renameKeys(call.input, tool.properties) } : call
 }
 
 function noteUnwrapped(whole: boolean, { native, at }: Wrapped, notes: Note[]): void {

@@ -220,10 +220,10 @@ describe.each(pairs)('tools $name', ({ from, to }) => {
     [
       'a place in the schema, with escaped names',
       {
-        properties: { 'a/b': option, 'c d': { $ref: '#/properties/a~1b' } },
-        $defs: {},
+        properties: { a: option, b: { $ref: '#/properties/a' }, c: { $ref: '#/of/d~1e%20f' } },
+        of: { 'd/e f': option },
       },
-      { properties: { 'a/b': option, 'c d': option }, $defs: {} },
+      { properties: { a: option, b: option, c: option }, of: { 'd/e f': option } },
       [],
     ],
     [

@@ -102,3 +102,7 @@ export function mapName(name: string, limit: number): string {
   if (name.length > 0 && name.length <= limit && /^[A-Za-z0-9_-]+$/.test(name)) return name
   return `${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, limit - 9)}_${hashHex(name, 8)}`
 }
+
+/** The same for the property of an argument, which may also hold dots. */
+export const mapProperty = (name: string): string =>
+  /^[A-Za-z0-9_.-]{1,64}$/.test(name) ? name : mapName(name, 64)

@@ -3,8 +3,14 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { hashHex } from '../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
-import { setOwn } from '../../kit/json/json.ts'
+import { isObject, setOwn } from '../../kit/json/json.ts'
 import { wrapFreeform, wrapInput } from '../../kit/tools/freeform.ts'
+import {
+  invertNames,
+  type PropertyNames,
+  renameKeys,
+  spellProperties,
+} from '../../kit/tools/property-names.ts'
 import { flatName, toolKey } from '../../kit/tools/tool-names.ts'
 import type { EncodingContext, ToolNameDemands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
@@ -76,6 +82,8 @@ class Namer {
    */
   readonly #owners = new Map<string, string>()
   readonly #freeform = new Set<string>()
+  /** By key of a tool: how its properties are written. */
+  readonly #properties = new Map<string, PropertyNames>()
   readonly #spaces = new Map<string, string | undefined>()
 
   constructor(tools: readonly Tool[], wanted: ToolNameDemands, report: PassReport) {
@@ -94,14 +102,14 @@ class Namer {
   tool(tool: Tool): Tool {
     if (tool.type !== 'function' && tool.type !== 'freeform') return tool
     if (tool.type === 'freeform') this.#freeform.add(toolKey(tool.name, tool.namespace))
-    const named = this.named<FunctionTool | FreeformTool>(tool, tool)
+    const named = this.named<FunctionTool | FreeformTool>(this.#spelled(tool), tool)
     if (named.type === 'function' || this.#wanted.freeform !== 'wrapped') return named
     this.#report.add('freeform.wrapped', tool.at)
     return wrapFreeform(named)
   }
 
   call(part: ToolCallPart): ToolCallPart {
-    const named = this.named(part, part)
+    const named = this.named(this.#spelledCall(part), part)
     const kind = this.kind(part.kind)
     if (kind === part.kind) return named
     this.#report.add('freeform.wrapped', part.at)
@@ -153,6 +161,21 @@ class Namer {
     return { ...rest, name: written } as T
   }
 
+  #spelled(tool: FunctionTool | FreeformTool): FunctionTool | FreeformTool {
+    const { spellProperty } = this.#wanted
+    if (!spellProperty || tool.type !== 'function' || !isObject(tool.parameters)) return tool
+    const { schema, written } = spellProperties(tool.parameters, spellProperty)
+    if (schema === tool.parameters) return tool
+    this.#properties.set(toolKey(tool.name, tool.namespace), written)
+    this.#report.add('tool.property-renamed', tool.at, 'parameters')
+    return { ...tool, parameters: schema }
+  }
+
+  #spelledCall(part: ToolCallPart): ToolCallPart {
+    const written = this.#properties.get(toolKey(part.name, part.namespace))
+    return written ? { ...part, input: renameKeys(part.input, written) } : part
+  }
+
   #isWritten(name: string, namespace: string | undefined): boolean {
     return this.#written.has(toolKey(name, this.#wanted.namespaces ? undefined : namespace))
   }
@@ -171,9 +194,11 @@ class Namer {
       this.#freeform.has(toolKey(name, namespace)) && this.#wanted.freeform
         ? { [this.#wanted.freeform]: true }
         : undefined
-    if (written !== name || shape)
+    const properties = this.#properties.get(toolKey(name, namespace))
+    if (written !== name || shape || properties)
       setOwn(this.renamed, written, {
         name,
+        ...(properties && { properties: invertNames(properties) }),
         ...(space !== undefined && { namespace: space }),
         ...shape,
       })

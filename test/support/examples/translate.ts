@@ -153,6 +153,18 @@ export const examples: Record<string, Example> = {
       },
     ],
   }),
+  'tool.property-renamed': toMessages({
+    ...chat.says(user),
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'look',
+          parameters: { type: 'object', properties: { $top: { type: 'integer' } } },
+        },
+      },
+    ],
+  }),
   'schema.reference': makers('generate-content').request('chat-completions')({
     ...chat.says(user),
     tools: [

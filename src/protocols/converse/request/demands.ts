@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { hashId, mapCallId, mapName } from '../../../kit/conversation/ids.ts'
+import { hashId, mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
 import type { Demands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { familyOf } from '../models.ts'
@@ -17,7 +17,12 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
     schemas: { plainRoot: true, newest: true },
-    toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
+    toolNames: {
+      spell: name => mapName(name, longest),
+      spellProperty: mapProperty,
+      longest,
+      freeform: 'wrapped',
+    },
     toolPairs: {
       resultsFollowCalls: true,
       wireCallId: hasShortIds ? shortId : id => mapCallId(id, validCallId),

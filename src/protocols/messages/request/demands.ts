@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
+import { mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
 import { takesMidSystem } from '../../../models/claude.ts'
 import type { Demands, InstructionDemands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
@@ -26,7 +26,12 @@ export function demands(
     lateTools: 'list',
     instructions: { later: later[placement] },
     schemas: { plainRoot: true, newest: true },
-    toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
+    toolNames: {
+      spell: name => mapName(name, longest),
+      spellProperty: mapProperty,
+      longest,
+      freeform: 'wrapped',
+    },
     toolPairs: {
       resultsFollowCalls: true,
       wireCallId: id => mapCallId(id, validCallId),

@@ -1,0 +1,103 @@
+import { isObject, type JsonObject, parseJson, setOwn } from '../json/json.ts'
+import { mapSchemas } from './schema-subset.ts'
+
+/** By one name: the other. */
+export type PropertyNames = Record<string, string>
+
+/**
+ * The schema with the names of all its properties as `spell` writes them. `written`: by the name in
+ * the given schema, only those that changed. The same object if none did.
+ */
+export function spellProperties(
+  schema: JsonObject,
+  spell: (name: string) => string,
+): { schema: JsonObject; written: PropertyNames } {
+  const written: PropertyNames = {}
+  mapSchemas(schema, one => {
+    if (isObject(one['properties']))
+      for (const name in one['properties']) {
+        const spelled = spell(name)
+        if (spelled !== name) setOwn(written, name, spelled)
+      }
+    return one
+  })
+  if (Object.keys(written).length === 0) return { schema, written }
+  const named = (name: string) => (Object.hasOwn(written, name) ? (written[name] ?? name) : name)
+  const renamed = mapSchemas(schema, one => {
+    const { properties, required } = one
+    const names: JsonObject = {}
+    if (isObject(properties))
+      for (const name in properties) setOwn(names, named(name), properties[name])
+    return {
+      ...one,
+      ...(isObject(properties) && { properties: names }),
+      ...(Array.isArray(required) && {
+        required: required.map((name: unknown) => (typeof name === 'string' ? named(name) : name)),
+      }),
+    }
+  })
+  return { schema: renamed, written }
+}
+
+/** The names by those that they are written as. */
+export function invertNames(written: PropertyNames): PropertyNames {
+  const names: PropertyNames = {}
+  for (const name in written) setOwn(names, written[name] ?? name, name)
+  return names
+}
+
+/**
+ * Replaces keys in JSON text that arrives in chunks. `held`: a string that may be a key, until the
+ * mark behind it shows that; `mark`: the last one that is not in a string. Plain data.
+ */
+export type Renaming = { held: string; mark: string; inString: boolean; escaped: boolean }
+
+export const startRenaming = (): Renaming => ({
+  held: '',
+  mark: '',
+  inString: false,
+  escaped: false,
+})
+
+/** Reads the next chunk and returns the next chunk of the text with other keys. */
+export function renameChunk(state: Renaming, text: string, names: PropertyNames): string {
+  let out = ''
+  for (const char of text) {
+    const isInside = state.inString
+    if (isInside) {
+      state.inString = state.escaped || char !== '"'
+      state.escaped = !state.escaped && char === '\\'
+    } else if (char.trim() !== '') {
+      out += char === ':' ? keyFor(state.held, names) : state.held
+      state.held = ''
+      state.inString = char === '"'
+      if (!state.inString) state.mark = char
+    }
+    // A string behind a colon is a value.
+    const mayBeKey = state.mark !== ':' && (isInside || state.inString || state.held !== '')
+    if (mayBeKey) state.held += char
+    else out += char
+  }
+  return out
+}
+
+/** What is left at the end of the text. */
+export function endRenaming(state: Renaming): string {
+  const { held } = state
+  state.held = ''
+  return held
+}
+
+/** The JSON text with other keys. All else stays as it is written. */
+export function renameKeys(text: string, names: PropertyNames): string {
+  const state = startRenaming()
+  return renameChunk(state, text, names) + endRenaming(state)
+}
+
+/** `held`: a string as it is written, and the white space behind it. */
+function keyFor(held: string, names: PropertyNames): string {
+  const name = parseJson(held)
+  return typeof name === 'string' && Object.hasOwn(names, name)
+    ? held.replace(held.trim(), () => JSON.stringify(names[name]))
+    : held
+}
