@@ -55,6 +55,7 @@ export const notes = {
     'output.enum',
     'output.strict',
     'output.closed',
+    'schema.keywords',
     'output.wrapped',
     'output.json-instructed',
     'stop.blank',

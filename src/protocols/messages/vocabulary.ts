@@ -2,7 +2,6 @@ import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/fields/two-way.ts'
 import { isObject } from '../../kit/json/json.ts'
-import type { SchemaSubset } from '../../kit/tools/schema-subset.ts'
 
 /** `stop_reason` as it is read. */
 export const stopReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
@@ -155,40 +154,4 @@ export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; n
   url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
   code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
   tool_search: { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' },
-}
-
-const formats: ReadonlySet<unknown> = new Set([
-  'date-time',
-  'time',
-  'date',
-  'duration',
-  'email',
-  'hostname',
-  'uri',
-  'ipv4',
-  'ipv6',
-  'uuid',
-])
-
-/** Keywords that the server refuses in the schema of a response and of a strict tool. */
-export const refusedKeywords: SchemaSubset = {
-  oneOf: 'anyOf',
-  minimum: true,
-  maximum: true,
-  exclusiveMinimum: true,
-  exclusiveMaximum: true,
-  multipleOf: true,
-  minLength: true,
-  maxLength: true,
-  format: value => !formats.has(value),
-  minItems: value => value !== 0 && value !== 1,
-  maxItems: true,
-  uniqueItems: true,
-  contains: true,
-  minContains: true,
-  maxContains: true,
-  minProperties: true,
-  maxProperties: true,
-  patternProperties: true,
-  propertyNames: true,
 }

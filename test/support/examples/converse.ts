@@ -73,6 +73,22 @@ const made = ['response.created', 'response.id', 'response.model']
 
 /** One for each note that the codecs of converse make. */
 export const examples: Record<string, Example> = {
+  'schema.keywords': fromChat({
+    ...chat.request({
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 'result',
+          schema: {
+            type: 'object',
+            properties: { a: { type: 'integer', minimum: 1 } },
+            additionalProperties: false,
+          },
+        },
+      },
+    }),
+    model: claude,
+  }),
   'tool-result.error-flag': request('generate-content')(gemini.brokenWithImage(claude), {}, [
     'tool.from-history',
   ]),

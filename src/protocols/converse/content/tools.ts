@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
+import { enforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import { refusesSchemas } from '../../../models/claude.ts'
@@ -203,7 +204,7 @@ const written = keysOf<FunctionTool>()(
 )
 
 function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWrittenTool {
-  const { report, native } = writing
+  const { report, native, family } = writing
   const { name, namespace, description, parameters, strict, strictImplied, deferLoading, at, ext } =
     tool
   report.unwritten(tool, written, at)
@@ -211,10 +212,14 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
   if (deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const isRefused = strict === true && !native && refusesSchemas(writing.model)
   if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
+  const isStrict = strict && !isRefused && (!strictImplied || native)
+  const shown =
+    isStrict && !native && parameters && family === 'claude'
+      ? enforceable(parameters, { at, field: 'parameters' }, report)
+      : parameters
   const json = native
     ? (parameters ?? undefined)
-    : encodeSchema(parameters, () => report.placeOf('parameters', at))
-  const isStrict = strict && !isRefused && (!strictImplied || native)
+    : encodeSchema(shown, () => report.placeOf('parameters', at))
   // Only a request in this protocol keeps what is the default anyway.
   const lax = native && strict === false ? false : undefined
   const spec = {

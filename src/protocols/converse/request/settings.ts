@@ -14,7 +14,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
-import { closeObjects } from '../../../kit/tools/schema-subset.ts'
+import { enforceable } from '../../../kit/tools/enforceable.ts'
 import { refusesSchemas, takesNoSampling, takesOneSampling } from '../../../models/claude.ts'
 import type { EncodingContext } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -71,7 +71,7 @@ type Formatted = { format?: ConverseWrittenFormat; output?: EncodingContext['out
 export function encodeFormat(
   output: OutputSpec | undefined,
   system: ConverseWrittenBlock[],
-  { native, options, report, model }: RequestWriting,
+  { native, options, report, model, family }: RequestWriting,
 ): Formatted {
   if (!output) return {}
   const { format, modalities, ...rest } = output
@@ -98,10 +98,12 @@ export function encodeFormat(
       if (native) return { format: formatOf(schema, name, description) }
       const wrapped = wrapRoot(schema)
       if (wrapped) report.add('output.wrapped', undefined, 'output.format.schema')
-      const closed = closeObjects(wrapped ?? schema)
-      if (closed !== (wrapped ?? schema))
-        report.add('output.closed', undefined, 'output.format.schema')
-      return { format: formatOf(closed, name, description), ...(wrapped && { output: 'value' }) }
+      const enforced = enforceable(
+        wrapped ?? schema,
+        { at: undefined, field: 'output.format.schema', all: family !== 'claude' },
+        report,
+      )
+      return { format: formatOf(enforced, name, description), ...(wrapped && { output: 'value' }) }
     }
     case 'enum': {
       report.add('output.enum', undefined, 'output.format')

@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
+import { enforceable, isEnforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -16,7 +17,6 @@ import { ownUnder, protocolName, wireOf } from '../own.ts'
 import { type MessagesMcpServer, MessagesTool, type MessagesWrittenTool } from '../schema.ts'
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
-import { enforceable, isEnforceable } from './enforceable.ts'
 import { decodeToolset, encodeMcp, type FindServer, serverOf } from './mcp.ts'
 import type { RequestWriting } from './writing.ts'
 
@@ -219,7 +219,9 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
   const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
   if (isUnfit) report.add('tool.strict', at, 'parameters')
   const shown =
-    enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
+    enforced && !strictImplied
+      ? enforceable(enforced, { at, field: 'parameters' }, report)
+      : parameters
   const wire = wireOf<MessagesWrittenTool>(
     {
       name: writing.toolName(name, namespace, at),

@@ -13,9 +13,9 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
+import { enforceable } from '../../../kit/tools/enforceable.ts'
 import { mostTokens, takesNoSampling, takesOneSampling } from '../../../models/claude.ts'
 import { encodeMark } from '../content/cache.ts'
-import { enforceable } from '../content/enforceable.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from '../options.ts'
@@ -87,7 +87,7 @@ export function encodeFormat(
         type: 'json_schema',
         schema: native
           ? format.schema
-          : enforceable(format.schema, undefined, 'output.format.schema', report),
+          : enforceable(format.schema, { at: undefined, field: 'output.format.schema' }, report),
       }
     case 'enum':
       report.add('output.enum', undefined, 'output.format')
