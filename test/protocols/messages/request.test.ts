@@ -1440,6 +1440,13 @@ describe('other fields', () => {
     ['a tier that is not', { serviceTier: { tier: 'flex' } }, {}, ['field.unsupported']],
     ['a user', { user: { user: 'u' } }, { metadata: { user_id: 'u' } }, []],
     ['a long user id', { user: { safetyId: 'u'.repeat(600) } }, {}, ['user.hashed']],
+    ['an e-mail address as id', { user: { user: 'me@mail.example' } }, {}, ['user.hashed']],
+    [
+      'an id with an at sign',
+      { user: { user: 'me@home' } },
+      { metadata: { user_id: 'me@home' } },
+      [],
+    ],
     ['a request to store', { state: { store: true } }, {}, ['field.unsupported']],
     [
       'a request not to store',

@@ -177,6 +177,9 @@ export function encodeStop(
 
 const userLimit = 512
 
+/** The server refuses an id that contains the address of a person. */
+const email = /[^\s@]@[^\s@]+\.[^\s@]/
+
 export function encodeUser(
   user: CanonicalRequest['user'],
   { native, report }: RequestWriting,
@@ -187,7 +190,7 @@ export function encodeUser(
     report.add('field.unsupported', undefined, 'user.user')
   const id = safetyId ?? named
   if (id === undefined) return undefined
-  const fits = native || id.length <= userLimit
+  const fits = native || (id.length <= userLimit && !email.test(id))
   if (!fits)
     report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
   return { user_id: fits ? id : hashHex(id, 64) }
