@@ -277,7 +277,7 @@ async function send(
   } catch {
     // The stream has failed, and its clients notice only a connection that breaks. It breaks after
     // they had time to read the error frame.
-    if (response.writableLength > 0) await drained(response.stream ?? response)
+    if (response.writableNeedDrain) await drained(response.stream ?? response)
     await errorFlushed()
     breakOff(response)
   } finally {

@@ -436,7 +436,6 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(all)('keeps the status of $from distinct for a client of $to', async ({ from, to }) => {
     const statuses = [
       [400, 'invalid_request_error'],
-      [401, 'authentication_error'],
       [403, 'permission_error'],
       [404, 'not_found_error'],
       [413, 'request_too_large'],
@@ -464,6 +463,23 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       if (to === 'messages' && from !== to) expect(errorOf(body).type).toBe(type)
     }
   })
+
+  test.each(all)(
+    'a key that the upstream of $from refuses is no fault of a client of $to',
+    async ({ from, to }) => {
+      const ask = await connect(
+        from,
+        to,
+        sendJson(401, bodyOf[from]('authentication_error', 'Bad key.')),
+      )
+      const response = await ask()
+      const body: unknown = await response.json()
+      expect(response.status).toBe(502)
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      expect(strictOf(to).checkError(body)).toEqual([])
+      expect(errorOf(body).message).toBe('the upstream refuses the key of the gateway: Bad key.')
+    },
+  )
 
   test.each(all)(
     'the retry hint of $from reaches a client of $to, complete or streamed',
