@@ -24,7 +24,7 @@ describe('--option name=value', () => {
     [
       'a misspelled name',
       'messages.autocache=true',
-      /messages.autocache: there is no such option; did you mean messages.autoCache or converse.autoCache\?/,
+      /messages.autocache: there is no such option; did you mean messages.autoCache\?/,
     ],
     [
       'a name without its group',
