@@ -54,7 +54,7 @@ function linked(url: string): string {
 function sourcesOf({ models }: Maker): string {
   const all = new Map(models.flatMap(({ sources }) => sources.map(one => [one.url, one] as const)))
   const words = [...all.values()].map(({ url, date }) => `${linked(url)} (${date})`)
-  return `Sources: ${words.join(', ')}`
+  return ['Sources:', '', ...words.map(word => `- ${word}`)].join('\n')
 }
 
 /** A section for each maker. */

@@ -39,7 +39,7 @@ export type ConverseOptions = {
   thinkingOff?: 'disabled' | 'between_tools' | 'omit'
   /**
    * Marks the end of the last user message for the prompt cache, as providers with automatic caching
-   * do, for models that are known to cache; requests with marks of their own stay as they are.
+   * do, for models that are known to cache. Requests with marks of their own stay as they are.
    * Default false, because cache writes cost extra; in the gateway true for requests with tools of
    * clients that speak another protocol.
    */
