@@ -5,6 +5,7 @@ import type { Maker, Model } from './model.ts'
  * which one it is, and so does a word with a dot, as `us.anthropic.`.
  */
 export function isNamed(model: string, pattern: string): boolean {
+  if (model.length > longestName) return false
   const { form, least } = compiled(pattern)
   const found = form.exec(model.slice(model.lastIndexOf('/') + 1).toLowerCase())
   if (!found) return false
@@ -12,6 +13,9 @@ export function isNamed(model: string, pattern: string): boolean {
   const [, major, minor] = found
   return asNumber(major, minor) >= least
 }
+
+/** No model has a longer one, and the patterns take time with the square of the length. */
+const longestName = 512
 
 type Compiled = { form: RegExp; least?: number }
 
@@ -48,7 +52,7 @@ const lookups = new WeakMap<Maker, Map<string, Model | undefined>>()
 
 /** The first model of the maker with this name. Each name is searched once. */
 export function modelOf(name: string | undefined, maker: Maker): Model | undefined {
-  if (name === undefined) return undefined
+  if (name === undefined || name.length > longestName) return undefined
   const known = lookups.get(maker) ?? new Map<string, Model | undefined>()
   if (known.has(name)) return known.get(name)
   if (known.size >= mostNames) known.clear()

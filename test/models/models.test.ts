@@ -31,6 +31,11 @@ describe('names of models', () => {
   })
 })
 
+test('a name of a megabyte is no model, and costs no time', () => {
+  for (const part of ['gpt-5.', 'claude-', 'a/', '1.'])
+    expect(knownModel(part.repeat(200_000))).toBeUndefined()
+})
+
 describe('a newer model of a known family', () => {
   test.each([
     ['gpt-7', 'gpt-5.6'],
