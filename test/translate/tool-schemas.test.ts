@@ -321,6 +321,24 @@ test('definitions that use each other often are resolved a limited number of tim
   expect(notes.map(({ code }) => code)).toEqual(['schema.reference'])
 })
 
+test('a long definition that is named often makes no request much longer', () => {
+  const long = { type: 'object', description: 'x'.repeat(50_000) }
+  const names = Array.from({ length: 500 }, (_, i) => [`p${i}`, { $ref: '#/definitions/long' }])
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(names),
+    definitions: { long },
+  }
+  const given = requests.messages([{ name: 'f', schema }])
+  const { body, notes } = translateRequest(given, {
+    from: 'messages',
+    to: 'generate-content',
+    model: 'm',
+  })
+  expect(JSON.stringify(body).length).toBeLessThan(15 * JSON.stringify(given).length)
+  expect(notes.map(({ code }) => code)).toContain('schema.reference')
+})
+
 test('a schema in the result of a tool is text for Google, which reads references in objects', () => {
   const schema = { type: 'object', properties: { a: { $ref: '#/$defs/A' } } }
   const resultOf = (json: object) => {

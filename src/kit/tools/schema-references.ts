@@ -1,8 +1,13 @@
 import { isObject, type JsonObject, merge, without } from '../json/json.ts'
 import { mapSchemas } from './schema-subset.ts'
 
-/** Definitions that use each other can be resolved endlessly, or nearly so. */
-const most = 1000
+/**
+ * How much longer a schema may become: definitions that use each other can be resolved nearly
+ * endlessly, and a long one can be named often.
+ */
+const growth = 10
+/** In letters of JSON: so much may be written in place of references in any schema. */
+const least = 10_000
 
 /**
  * The schema for servers that take a reference only into `$defs`, and nothing next to it: any other
@@ -11,7 +16,7 @@ const most = 1000
  */
 export function resolveReferences(root: JsonObject): { schema: JsonObject; isLess: boolean } {
   let isLess = false
-  let left = most
+  let left: number | undefined
   const resolve = (schema: JsonObject, open: readonly string[], depth: number): JsonObject =>
     mapSchemas(
       schema,
@@ -25,11 +30,12 @@ export function resolveReferences(root: JsonObject): { schema: JsonObject; isLes
     const isDefined = found !== undefined && /^#\/\$defs\/[^/]+$/.test(name)
     const isBare = Object.keys(beside).length === 0
     if (isDefined && isBare) return schema
+    left ??= least + growth * JSON.stringify(root).length
     if (found === undefined || open.includes(name) || left <= 0) {
       isLess = true
       return isDefined ? { $ref } : beside
     }
-    left -= 1
+    left -= JSON.stringify(found).length
     const named = resolve(found, [...open, name], depth + 1)
     if (isBare) return named
     // It is a reference itself, which takes nothing next to it either.
