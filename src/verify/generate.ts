@@ -10,7 +10,7 @@ import { isObject, parseJson } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
-import { isGrave } from '../testing/strict/faults.ts'
+import { isGrave, isNullMissing } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
 import { encodeRequest } from '../translate/encode.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
@@ -146,7 +146,8 @@ function checkWhole(
     )
   try {
     const { value } = protocol.decodeResponse(body)
-    const faults = strictOf(protocol.name).checkResponse(body).filter(isGrave)
+    const { faults, missing } = sorted(strictOf(protocol.name).checkResponse(body))
+    warnOf(missing, name, report)
     if (faults.length > 0)
       failed(
         firstOf(faults),
@@ -203,7 +204,9 @@ function checkStreamed(
       received.failure ?? `the stream stops before it is at its end, after ${wires.length} events`,
       'Clients take this for a failure, or worse, for the complete response: check timeouts and buffers of proxies, and the last event of the server.',
     )
-  const faults = [...validator.checkStream(wires).filter(isGrave), ...checkGrammar(events)]
+  const { faults, missing } = sorted(validator.checkStream(wires))
+  faults.push(...checkGrammar(events))
+  warnOf(missing, name, report)
   if (faults.length > 0)
     return failed(
       firstOf(faults),
@@ -305,6 +308,21 @@ function checkRefusal({ protocol, report }: Probe, received: Received): Check {
   return report(name, 'passed', `an unknown model is refused with status ${received.status}`, {
     ms,
   })
+}
+
+function sorted(all: readonly string[]): { faults: string[]; missing: string[] } {
+  const grave = all.filter(isGrave)
+  return {
+    faults: grave.filter(fault => !isNullMissing(fault)),
+    missing: grave.filter(isNullMissing),
+  }
+}
+
+function warnOf(missing: readonly string[], name: string, report: ReportCheck): void {
+  if (missing.length > 0)
+    report(`${name}: fields`, 'warned', firstOf(missing), {
+      fix: 'The official SDKs read this all the same. A client that requires every field may not.',
+    })
 }
 
 const firstOf = (faults: readonly string[]) =>

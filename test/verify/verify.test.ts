@@ -416,6 +416,18 @@ describe('a server that', () => {
       if (check.result === 'failed') expect(check.fix).toMatch(/\w/)
   })
 
+  test('leaves out fields that may be null is warned, as the official SDKs read it', async () => {
+    const message = { role: 'assistant', content: 'Hi' }
+    const choices = [{ index: 0, message, finish_reason: 'stop' }]
+    const result = await run(await provider(onlyWhole({ ...whole, choices })))
+    expect(found(result, 'complete response: fields')).toMatchObject({
+      result: 'warned',
+      detail: expect.stringContaining('/choices/0/message/refusal'),
+    })
+    expect(found(result, 'complete response')).toMatchObject({ result: 'passed' })
+    expect(result.ok).toBe(true)
+  })
+
   test.each([
     [undefined, /^No key was sent, .*--key-env/],
     ['not-the-right-one', /key was not accepted/],

@@ -106,13 +106,25 @@ export const map =
     for (const [key, item] of Object.entries(value)) check(item, `${at}/${key}`, faults)
   }
 
+/** A missing field that may be null: the official SDKs read it as null. */
+const nullMissing = ': missing, and may be null'
+export const isNullMissing = (fault: string): boolean => fault.endsWith(nullMissing)
+
+function addMissing(required: Shape, value: object, at: string, faults: string[]): void {
+  for (const [key, check] of Object.entries(required)) {
+    if (Object.hasOwn(value, key)) continue
+    const ofNull: string[] = []
+    check(null, '', ofNull)
+    faults.push(`${at}/${key}${ofNull.length === 0 ? nullMissing : ': missing'}`)
+  }
+}
+
 /** Required and optional keys; no others. */
 export const object =
   (required: Shape, optional: Shape = {}): Check =>
   (value, at, faults) => {
     if (!isObject(value)) return void faults.push(`${at}: expected an object`)
-    for (const key of Object.keys(required))
-      if (!Object.hasOwn(value, key)) faults.push(`${at}/${key}: missing`)
+    addMissing(required, value, at, faults)
     for (const [key, item] of Object.entries(value)) {
       const shape = Object.hasOwn(required, key) ? required : optional
       const check = Object.hasOwn(shape, key) ? shape[key] : undefined
@@ -126,8 +138,7 @@ export const loose =
   (required: Shape, optional: Shape = {}): Check =>
   (value, at, faults) => {
     if (!isObject(value)) return void faults.push(`${at}: expected an object`)
-    for (const key of Object.keys(required))
-      if (!Object.hasOwn(value, key)) faults.push(`${at}/${key}: missing`)
+    addMissing(required, value, at, faults)
     for (const [key, check] of Object.entries({ ...required, ...optional }))
       if (Object.hasOwn(value, key)) check(value[key], `${at}/${key}`, faults)
   }
