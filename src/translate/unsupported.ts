@@ -149,6 +149,7 @@ export const valueAt = (value: unknown, keys: Keys): unknown =>
 export function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
   if (key === undefined) return []
   if (Array.isArray(value)) {
+    if (!Object.hasOwn(value, key)) return undefined
     const inner = foundAt(value[Number(key)], rest)
     return inner && [key, ...inner]
   }

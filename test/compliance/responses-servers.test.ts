@@ -86,7 +86,7 @@ const invalid: [param: string, body: object][] = [
       type: 'function_call',
       call_id: 'call_1',
       name: 'lookup',
-      arguments: {},
+      arguments: 5,
     }),
   ],
   ['input[1].output', after({ type: 'function_call_output', call_id: 'call_1', output: 3 })],

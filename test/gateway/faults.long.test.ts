@@ -211,7 +211,7 @@ describe.each(hosts)('through %s', (_, start) => {
       }
     })
 
-    test('a response without its required fields is an error, unless it is passed through', async () => {
+    test('a response without any content is an error, also where it would be passed through', async () => {
       const bare = Object.fromEntries(
         Object.entries(responses[served]).filter(
           ([key]) => !['choices', 'output', 'status', 'content', 'candidates'].includes(key),
@@ -219,12 +219,10 @@ describe.each(hosts)('through %s', (_, start) => {
       )
       const ask = await start(one((await upstream(sendJson(200, bare))).url, served))
       const response = await ask(...asking(client))
-      if (client === served) expect(await response.json()).toEqual(bare)
-      else
-        expect([response.status, strictOf(client).checkError(await response.json())]).toEqual([
-          502,
-          [],
-        ])
+      expect([response.status, strictOf(client).checkError(await response.json())]).toEqual([
+        502,
+        [],
+      ])
     })
   })
 })

@@ -47,6 +47,18 @@ export const decidedByStreams: {
     why: 'and a complete response has the limit',
   },
   {
+    code: 'stream.trailing-arguments',
+    in: ['chat-completions', 'responses', 'messages', 'generate-content', 'converse'],
+    only: 'streamed',
+    why: 'only where arguments come in pieces does something come behind them',
+  },
+  {
+    code: 'citation.unsupported',
+    in: ['generate-content'],
+    only: 'whole',
+    why: 'citations inside of a search result in a search result, which no server writes, are not noted in streams',
+  },
+  {
     code: 'part.unknown',
     in: ['responses'],
     why: 'events name their item by its type; a complete response holds any item',

@@ -35,8 +35,11 @@ export function encodeImage(
   writing: PartWriting,
 ): ChatCompletionsBlock[] {
   const { report, options, native } = writing
-  const empty = part.source.type === 'base64' && part.source.data === ''
-  if (part.kind !== 'image' || empty || (!native && options.images === 'drop')) {
+  const { source } = part
+  const empty = source.type === 'base64' && source.data === ''
+  // Only the provider of a file id has the file; the rest of the response is worth more.
+  const isElsewhere = source.type === 'file-id' && !native
+  if (part.kind !== 'image' || empty || isElsewhere || (!native && options.images === 'drop')) {
     report.add('part.unsupported', part.at)
     return []
   }

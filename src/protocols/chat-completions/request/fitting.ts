@@ -51,7 +51,7 @@ const toolsAlone: Edit = (body, { effortWithTools: effort }, report) => {
   const { tools, reasoning_effort: wanted } = body
   if (effort !== 'none' || wanted === 'none' || !Array.isArray(tools) || tools.length === 0)
     return body
-  report.add('reasoning.with-tools', '/reasoning_effort')
+  report.add('reasoning.with-tools', wanted == null ? '/tools' : '/reasoning_effort')
   return { ...body, reasoning_effort: 'none' }
 }
 

@@ -72,7 +72,11 @@ export function startPart(
 }
 
 function writeImage(state: EncoderState, choice: Choice, image: MediaPart, emit: EmitWire): void {
-  const images = encodeImage(image, choice.images, writingOf(state))
+  const writing = writingOf(state)
+  const images = encodeImage(image, choice.images, writing)
+  const before = new Array<undefined>(choice.images).fill(undefined)
+  const at = `/choices/${choice.index}/message/images`
+  writing.report.resolvePending([...before, ...images], at)
   choice.images += images.length
   if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
 }
