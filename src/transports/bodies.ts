@@ -13,9 +13,10 @@ export function replay(
   const left = [...read]
   return {
     [Symbol.asyncIterator]: () => ({
-      next: async () => {
+      // Not async: that would cost each later chunk of a stream some turns of the queue.
+      next: () => {
         const value = left.shift()
-        return value === undefined ? iterator.next() : { done: false, value }
+        return value === undefined ? iterator.next() : Promise.resolve({ done: false, value })
       },
       return: async () => {
         await iterator.return?.()

@@ -168,6 +168,7 @@ class Receiver implements Dispatcher.DispatchHandler {
 
 /** The gateway does not ask for compression, but some upstreams compress anyway. */
 function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable<Uint8Array> {
+  if (encoding === undefined) return body
   // The last one was applied last. An unknown one stays, with what is below it.
   const [first, ...others] = decodersFor(encoding)
   if (!first) return body
@@ -193,7 +194,7 @@ type Decoder = NonNullable<ReturnType<typeof decoderFor>>
 /** More codings than this are an attack. */
 const mostCodings = 4
 
-function decodersFor(encoding = ''): Decoder[] {
+function decodersFor(encoding: string): Decoder[] {
   const decoders: Decoder[] = []
   for (const name of encoding.split(',', mostCodings).reverse()) {
     const decoder = decoderFor(name)

@@ -1,10 +1,10 @@
 import type { CanonicalError } from '../../canonical/error.ts'
+import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/response.ts'
 import { optionsFor } from '../../kit/fields/option-groups.ts'
 import type { JsonObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
-import { encoded } from '../../sse/bytes.ts'
-import { endOfLine } from '../../sse/split.ts'
+import { encoded, searchable } from '../../sse/bytes.ts'
 import { createStreamReader, type StreamReader } from '../../translate/stream-reader.ts'
 import { replay } from '../../transports/bodies.ts'
 import { mayHoldAny, mayHoldTwice } from '../body/bytes.ts'
@@ -37,8 +37,15 @@ export async function withContent(opened: Opened, passes: boolean): Promise<Open
 }
 
 /** What may come without any content. */
-const beside: ReadonlySet<string> = new Set([
-  ...['start', 'usage', 'ping', 'update', 'opaque', 'message.start', 'error', 'end'],
+const beside: ReadonlySet<CanonicalEvent['type']> = new Set([
+  'start',
+  'usage',
+  'ping',
+  'update',
+  'opaque',
+  'message.start',
+  'error',
+  'end',
 ])
 
 async function withFirstFrames(opened: Opened): Promise<Opened | Contentless> {
@@ -64,15 +71,18 @@ async function withFirstFrames(opened: Opened): Promise<Opened | Contentless> {
   return { ...opened, response: { ...response, body: replay(read, iterator) } }
 }
 
-/** Line by line: the rest of the chunk is read once, by what translates it. */
+/**
+ * Line by line: the rest of the chunk is read once, by what translates it. Lines that end in CR
+ * alone are read together.
+ */
 function readUntil(
   isEnough: () => boolean,
   reader: StreamReader,
   chunk: Uint8Array | string,
 ): void {
-  const bytes = encoded(chunk)
+  const bytes = searchable(encoded(chunk))
   for (let at = 0; at < bytes.length && !isEnough(); ) {
-    const end = endOfLine(bytes, at)
+    const end = bytes.indexOf(0x0a, at) + 1 || bytes.length
     reader.push(bytes.subarray(at, end))
     at = end
   }

@@ -28,3 +28,7 @@ export function nameOfFile(type: string): string {
   const [extension] = [...types].find(([, one]) => one === plain) ?? []
   return extension === undefined ? 'file' : `file.${extension}`
 }
+
+/** Is it the type of a document, which a model reads as text or pages? */
+export const isDocument = (mime: string | undefined): boolean =>
+  mime === 'application/pdf' || mime?.startsWith('text/') === true

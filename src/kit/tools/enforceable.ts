@@ -19,7 +19,7 @@ const formats: ReadonlySet<unknown> = new Set([
   'uuid',
 ])
 
-/** Keywords that Anthropic's servers refuse, also on Bedrock, in the schema of a response and of a strict tool. */
+/** Keywords that servers of Claude refuse in the schema of a response and of a strict tool. */
 const refusedKeywords: SchemaSubset = {
   oneOf: 'anyOf',
   minimum: true,
@@ -43,8 +43,8 @@ const refusedKeywords: SchemaSubset = {
 }
 
 /**
- * The schema in the form that Claude's servers take where they enforce one: objects exclude additional
- * properties, and some keywords are refused. `all`: the server takes all keywords.
+ * The schema in the form that servers of Claude take where they enforce one: objects exclude
+ * additional properties, and some keywords are refused. `all`: the server takes all keywords.
  */
 export function enforceable(
   schema: JsonObject,

@@ -1,4 +1,5 @@
 import type { MediaPart, Message, Part } from '../../canonical/message.ts'
+import { isDocument } from '../../kit/media/file-types.ts'
 import { mapParts } from './map-parts.ts'
 
 /**
@@ -21,7 +22,7 @@ function recast(part: Part): Part {
 }
 
 function kindOf(mime = ''): MediaPart['kind'] | undefined {
-  if (mime === 'application/pdf' || mime.startsWith('text/')) return 'document'
+  if (isDocument(mime)) return 'document'
   if (mime.startsWith('audio/')) return 'audio'
   return mime.startsWith('video/') ? 'video' : undefined
 }

@@ -3,7 +3,7 @@ import { TranslationError } from '../../../errors.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
-import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
+import { isDocument, nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import { protocolName, wireOf, withInner } from '../own.ts'
 import type {
   ChatCompletionsAudioPart,
@@ -115,9 +115,6 @@ export function decodeFile(wire: ChatCompletionsFilePart, at: Place): MediaPart 
 }
 
 const isLink = (text: string) => /^https?:\/\//.test(text)
-
-const isDocument = (mime: string | undefined) =>
-  mime === 'application/pdf' || mime?.startsWith('text/')
 
 // ---- canonical → wire
 
