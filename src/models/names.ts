@@ -25,7 +25,7 @@ const forms = new Map<string, Compiled>()
 function compiled(pattern: string): Compiled {
   const known = forms.get(pattern)
   if (known) return known
-  const version = /(\d+)(?:\.(\d+))?\+/.exec(pattern)
+  const version = /(?<!\d)(\d+)(?:\.(\d+))?\+/.exec(pattern)
   const escaped = (text: string) =>
     text
       .toLowerCase()

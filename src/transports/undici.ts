@@ -199,7 +199,7 @@ function decodersFor(encoding: string): Decoder[] {
   for (const name of encoding.split(',', mostCodings).reverse()) {
     const decoder = decoderFor(name)
     if (decoder) decoders.push(decoder)
-    else if (!/^\s*(identity)?\s*$/i.test(name)) break
+    else if (!['', 'identity'].includes(name.trim().toLowerCase())) break
   }
   return decoders
 }

@@ -52,6 +52,7 @@ test.each<[seen: string, url: string, read: ReturnType<typeof parseDataUrl>]>([
   ],
   ['no data', 'data:image/png', undefined],
   ['another address', 'https://a.test/data:,x', undefined],
+  ['a damaged type', `data:imag\uFFFD;base64,${png}`, { mime: 'image/png', data: png }],
 ])('a data URL: %s', (_, url, read) => expect(parseDataUrl(url)).toEqual(read))
 
 test('a data URL is restored unchanged, and plainly once it is edited', () => {

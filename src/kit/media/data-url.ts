@@ -27,9 +27,12 @@ export function dataUrl(mime: string, data: string, original?: unknown): string 
   return `data:${mime};base64,${data}`
 }
 
-/** The type, for text with its parameters, which contain the charset. */
+/**
+ * The type, for text with its parameters, which contain the charset. Undefined: it is none, as in
+ * damaged addresses.
+ */
 function mimeOf(type: string, parameters: readonly string[]): string | undefined {
-  if (!type) return undefined
+  if (!/^[\w.+-]+\/[\w.+-]+$/.test(type)) return undefined
   if (type.startsWith('text/')) return [type, ...parameters].join(';')
   return type === 'image/jpg' ? 'image/jpeg' : type
 }

@@ -19,6 +19,12 @@ export function typeOfFile(name: string | null | undefined): string | undefined 
   return types.get(name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? '')
 }
 
+/** The extension in an address, in lower case. Empty: there is none. */
+export function extensionOf(url: string): string {
+  const [path = ''] = url.split(/[?#]/, 1)
+  return path.slice(path.lastIndexOf('.') + 1 || path.length).toLowerCase()
+}
+
 /**
  * A name for a file without one, for wires that require it. Always the same for a type, so that
  * prompt caches hit.

@@ -74,9 +74,8 @@ export function startPart(
 function writeImage(state: EncoderState, choice: Choice, image: MediaPart, emit: EmitWire): void {
   const writing = writingOf(state)
   const images = encodeImage(image, choice.images, writing)
-  const before = new Array<undefined>(choice.images).fill(undefined)
-  const at = `/choices/${choice.index}/message/images`
-  writing.report.resolvePending([...before, ...images], at)
+  const placed = Object.fromEntries(images.map((one, i) => [choice.images + i, one]))
+  writing.report.resolvePending(placed, `/choices/${choice.index}/message/images`)
   choice.images += images.length
   if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
 }

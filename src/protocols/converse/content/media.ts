@@ -4,6 +4,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
+import { extensionOf } from '../../../kit/media/file-types.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
@@ -294,7 +295,7 @@ function encodeSource(
 
 /** The form by the extension of an address, which the server requires to be named. */
 function formOfName(url: string, kind: MediaKind): Omit<Form, 'source'> | undefined {
-  const extension = /\.(\w+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? ''
+  const extension = extensionOf(url)
   const format = extensions.get(extension) ?? extension
   const found = [kind, ...kinds].find(one => formats[one].has(format))
   return found && { kind: found, format }

@@ -3,6 +3,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { inStandardAlphabet, toBase64 } from '../../../kit/media/base64.ts'
+import { extensionOf } from '../../../kit/media/file-types.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from '../own.ts'
 import type { GenerateContentPartOf, GenerateContentWrittenPart } from '../schema.ts'
@@ -166,7 +167,7 @@ const byExtension = new Map([
 ])
 
 function mimeOfUrl(url: string): string | undefined {
-  return byExtension.get(/\.(\w+)(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '')
+  return byExtension.get(extensionOf(url))
 }
 
 function kindOf(mime: string | undefined, source: MediaPart['source']): MediaPart['kind'] {
