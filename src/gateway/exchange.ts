@@ -171,13 +171,17 @@ function headersOf({ response, candidate: { channel, fallback } }: Opened): Reco
 
 /** The upstream's response as a stream, even if it came as JSON. */
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<RelaySource> {
-  const { candidate, settings, response, kind, idleMs } = opened
+  const { candidate, settings, response, kind, idleMs, begun } = opened
   const from = candidate.protocol
   const raw = from === protocol
   const translated = (source: Protocol) => {
     const translator = createByteTranslator(source, protocol, settings)
     trace.received = translator
     return translator
+  }
+  if (begun) {
+    trace.received = begun.translator
+    return { ...begun, raw, idleMs }
   }
   if (kind === 'stream')
     return {

@@ -1,8 +1,6 @@
-import type { CanonicalError } from '../canonical/error.ts'
 import type { Before, Frames, Protocol } from '../protocol.ts'
-import { encoded, joined, textOf } from '../sse/bytes.ts'
-import { endOfFrames, endOfLine } from '../sse/split.ts'
-import { createTextReader } from '../sse/text.ts'
+import { encoded, plus, textOf } from '../sse/bytes.ts'
+import { endOfFrames } from '../sse/split.ts'
 import type { StreamTranslator as Translator } from '../translate/stream-translator.ts'
 import { AfterFinish } from './after-finish.ts'
 import { type Clock, createClock, ping } from './clock.ts'
@@ -29,6 +27,8 @@ export type RelaySource = {
   body: AsyncIterator<Chunk>
   raw: boolean
   idleMs: number
+  /** What the translator has written before. */
+  out?: Chunk
 }
 
 export type RelayOptions = {
@@ -72,9 +72,6 @@ export type Relay = {
   giveUp(reason: GatewayError): void
 }
 
-/** The limit of output that is held back until the first complete frame. */
-const maxHeld = 64 * 1024
-
 /**
  * How long an upstream may take to close the connection after a complete response, before it is
  * aborted.
@@ -98,8 +95,6 @@ class RunningRelay implements Relay {
   readonly #afterFinish = new AfterFinish()
   /** Something was sent, so the status cannot change. */
   #committed = false
-  /** A chunk of the response itself was sent, not only keep-alives. */
-  #hasOutput = false
   #done = false
   /** The client has left, and the rest is read for its usage. */
   #isLeft = false
@@ -109,18 +104,6 @@ class RunningRelay implements Relay {
   #break: GatewayError | undefined
   /** The last output for a client that was not reading when the exchange was aborted. */
   #finalFrame: Chunk = ''
-  /**
-   * Output that is held back until the first frame with data, and the length of the lines that it
-   * was made of.
-   */
-  readonly #held: Uint8Array[] = []
-  #heldLength = 0
-  readonly #text = createTextReader()
-  /** The incomplete last line that is held back, and the state of the lines before it. */
-  #line = ''
-  #saysData = false
-  #saysError = false
-
   constructor(options: RelayOptions) {
     this.#options = options
     this.#clock = createClock(options.keepAliveMs)
@@ -231,7 +214,7 @@ class RunningRelay implements Relay {
     if (this.#givenUp) throw this.#givenUp
     if (got === ping) return this.#options.protocol.frames.ping
     this.#source = got
-    return ''
+    return got.out === undefined ? '' : this.#given(got, got.out)
   }
 
   #waitForChunk(source: RelaySource): Promise<IteratorResult<Chunk> | typeof ping> {
@@ -256,78 +239,27 @@ class RunningRelay implements Relay {
   }
 
   #take(from: RelaySource, chunk: Chunk): Chunk {
-    const taken = this.#hasOutput ? this.#passOn(from, chunk) : this.#begin(from, chunk)
-    const { translator } = from
-    if (!isOver(from)) return taken
+    return this.#given(from, from.translator.push(chunk))
+  }
+
+  /** `out`: what the translator has written. */
+  #given(from: RelaySource, out: Chunk): Chunk {
+    const { translator, raw } = from
+    if (!this.#committed && !translator.hasContent) {
+      if (translator.error) throw failedStream(translator.error, translator.notes)
+      if (raw && translator.endedEarly) throw streamEndedEarly()
+    }
+    if (!isOver(from)) return out
     // The response is complete: the client need not wait until the upstream closes the connection.
-    const out = plus(this.#held.length > 0 ? this.#heldFrames() : taken, translator.end())
+    const taken = typeof out === 'string' ? out : upToEnd(out, translator.after)
     drain(from.body, this.#options.stop)
     this.#complete(cutOff(translator) ?? failedEnd(translator))
-    return out
-  }
-
-  #passOn(from: RelaySource, chunk: Chunk): Chunk {
-    const out = from.translator.push(chunk)
-    return isOver(from) && typeof out !== 'string' ? upToEnd(out, from.translator.after) : out
-  }
-
-  /**
-   * Splits into lines until something of the response is sent: whether an early error gets its own
-   * status must not depend on the split into chunks.
-   */
-  #begin(from: RelaySource, chunk: Chunk): Chunk {
-    const { translator, raw } = from
-    const bytes = encoded(chunk)
-    let at = 0
-    while (at < bytes.length) {
-      const end = endOfLine(bytes, at)
-      const line = bytes.subarray(at, end)
-      at = end
-      const out = translator.push(line)
-      if (translator.error && !this.#committed)
-        throw failedStream(translator.error, translator.notes)
-      if (raw && translator.endedEarly) {
-        if (!this.#committed) throw streamEndedEarly()
-        this.#held.push(encoded(out))
-        return this.#heldFrames()
-      }
-      const isReady = raw ? this.#hold(line, out) : out.length > 0
-      if (!isReady) continue
-      this.#hasOutput = true
-      const before = raw ? this.#heldFrames() : out
-      return at < bytes.length ? plus(before, this.#passOn(from, bytes.subarray(at))) : before
-    }
-    return ''
-  }
-
-  /** Can the held output be sent: is there a complete frame with data, or more than the limit? */
-  #hold(line: Uint8Array, out: Chunk): boolean {
-    this.#held.push(encoded(out))
-    this.#heldLength += line.length
-    this.#look(line)
-    return this.#heldLength >= maxHeld || (out.length > 0 && this.#saysData && !this.#saysError)
-  }
-
-  /** Looks at each line only once, since a body may consist of many blank lines. */
-  #look(line: Uint8Array): void {
-    this.#line += this.#text.read(line)
-    if (!endsLine(line)) return
-    this.#saysData ||= this.#line.startsWith('data')
-    this.#saysError ||= isError(this.#line)
-    this.#line = ''
-  }
-
-  #heldFrames(): Chunk {
-    return joined(this.#held.splice(0))
-  }
-
-  #end(translator: StreamTranslator, why?: CanonicalError): Chunk {
-    return plus(this.#heldFrames(), translator.end(why))
+    return plus(taken, translator.end())
   }
 
   /** The upstream has ended its response. */
   #finish({ translator }: RelaySource): Chunk {
-    const out = this.#end(translator)
+    const out = translator.end()
     const cut = cutOff(translator)
     if (cut && !this.#committed) throw cut
     this.#complete(cut ?? failedEnd(translator))
@@ -356,7 +288,7 @@ class RunningRelay implements Relay {
     const { error } = rejection
     const translator = this.#source?.translator
     const out = translator
-      ? this.#end(translator, error)
+      ? translator.end(error)
       : protocol.frames.failure(error, this.#options.head?.())
     const left = error.kind === 'cancelled'
     // A timeout or broken connection after the end of the response does not matter.
@@ -420,16 +352,6 @@ function broken(error: unknown): never {
   throw error instanceof GatewayError ? error : brokenOff(error)
 }
 
-function plus(out: Chunk, more: Chunk): Chunk {
-  if (more.length === 0) return out
-  if (out.length === 0) return more
-  return typeof out === 'string' && typeof more === 'string'
-    ? out + more
-    : joined([encoded(out), encoded(more)])
-}
-
-const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
-
 /**
  * The output without whole frames after the end of the response, which clients would take for a
  * part of it.
@@ -442,6 +364,3 @@ function upToEnd(out: Uint8Array, after: string): Uint8Array {
     ? out.subarray(0, out.length - end)
     : out
 }
-
-/** Some protocols send an error as two frames, of which only the second one ends the stream. */
-const isError = (line: string) => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line)

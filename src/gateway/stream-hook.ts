@@ -96,7 +96,7 @@ async function* eventsOf(
   trace: Trace,
 ): AsyncGenerator<CanonicalEvent, undefined> {
   const { read, opened, stop } = stream
-  const { translator, body, idleMs } = await read()
+  const { translator, body, idleMs, out } = await read()
   const pending: CanonicalEvent[] = []
   const reader = createStreamReader(protocol, {}, event => {
     // As the upstream reported it, not as the client's protocol does.
@@ -111,14 +111,12 @@ async function* eventsOf(
     )
     [Symbol.asyncIterator]()
   try {
-    for (
-      let next = await chunks.next();
-      !next.done && !afterFinish.isOver();
-      next = await chunks.next()
-    ) {
-      reader.push(translator.push(next.value))
-      if (reader.seen.ended) break
+    if (out) reader.push(out)
+    while (!reader.seen.ended) {
       yield* pending.splice(0)
+      const next = await chunks.next()
+      if (next.done || afterFinish.isOver()) break
+      reader.push(translator.push(next.value))
     }
     stream.isRead = true
     reader.push(translator.end())

@@ -43,6 +43,15 @@ export function viewOf({ Buffer }: Node, bytes: Uint8Array): NodeBytes {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** Two pieces in a row. */
+export function plus(out: string | Uint8Array, more: string | Uint8Array): string | Uint8Array {
+  if (more.length === 0) return out
+  if (out.length === 0) return more
+  return typeof out === 'string' && typeof more === 'string'
+    ? out + more
+    : joined([encoded(out), encoded(more)])
+}
+
 /**
  * Shared: creating one costs as much as reading a small body. Stateless, since texts are never
  * decoded in chunks.

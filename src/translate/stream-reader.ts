@@ -25,6 +25,8 @@ export type Seen = {
   usage?: Usage
   /** Text, reasoning and input of tools so far: about so many bytes. */
   written: number
+  /** A part of a message has begun. */
+  hasContent: boolean
   /** The error it ended with. */
   error?: CanonicalError
   /** It reported the error in a form that clients of its protocol do not recognize. */
@@ -285,6 +287,7 @@ function contentOf(part: Part): number {
 class FrameReader {
   readonly seen: Seen = {
     written: 0,
+    hasContent: false,
     unrecognized: false,
     ended: false,
     clean: false,
@@ -411,6 +414,7 @@ class FrameReader {
 
   #measure(event: PartStart | PartDelta | PartEnd): void {
     const { seen } = this
+    seen.hasContent = true
     if (event.type === 'part.delta') {
       if ('text' in event.delta) seen.written += lengthOf(event.delta.text)
       else if (event.delta.kind === 'whole') seen.written += contentOf(event.delta.whole)

@@ -34,6 +34,11 @@ export type StreamTranslator<Out = string> = {
    */
   readonly written: number
   /**
+   * A part of a message has begun. Before, an error or an early end is a failed call, which can be
+   * made again.
+   */
+  readonly hasContent: boolean
+  /**
    * Signatures that the caller stores itself (`signatures: 'store'`), for the next request.
    * Complete after `end`.
    */
@@ -102,6 +107,10 @@ export class Translator<Out> implements StreamTranslator<Out> {
 
   get written(): number {
     return this.#seen.written
+  }
+
+  get hasContent(): boolean {
+    return this.#seen.hasContent
   }
 
   get finished(): boolean {

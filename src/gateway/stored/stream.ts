@@ -89,6 +89,10 @@ export class StoredStream implements StreamTranslator<Chunk> {
     return joined([rest, encoded(`\n\n${failure}`)])
   }
 
+  get hasContent(): boolean {
+    return this.#last !== ''
+  }
+
   ping(): string {
     return this.#whole.isBetween ? this.#protocol.frames.ping : ''
   }

@@ -262,7 +262,8 @@ async function begun(
   const passes = isSame && !stream && !responseStore && !hooks.onResponse
   let result: Opened | Contentless
   try {
-    result = await withContent(opened, passes)
+    const to = stream && !hooks.onResponse ? protocol : undefined
+    result = await withContent(opened, { passes, to })
   } catch (error) {
     if (signal.aborted) throw error
     return failed(rejectionOf(error, 'upstream'))

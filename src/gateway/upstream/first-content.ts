@@ -1,17 +1,20 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/response.ts'
 import { optionsFor } from '../../kit/fields/option-groups.ts'
 import type { JsonObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
-import { encoded, searchable } from '../../sse/bytes.ts'
-import { createStreamReader, type StreamReader } from '../../translate/stream-reader.ts'
+import { plus } from '../../sse/bytes.ts'
+import { createByteTranslator } from '../../translate/stream.ts'
+import type { StreamTranslator } from '../../translate/stream-translator.ts'
 import { replay } from '../../transports/bodies.ts'
 import { mayHoldAny, mayHoldTwice } from '../body/bytes.ts'
 import { membersOf, outlineOf } from '../body/outline.ts'
 import { failedStream, type GatewayError, reject, rejectionOf, streamEndedEarly } from '../error.ts'
 import type { Opened, ReadResponse } from './opened.ts'
 import { objectOf, readWhole } from './response.ts'
+
+type Chunk = Uint8Array | string
+type Translator = StreamTranslator<Chunk>
 
 /**
  * A response without content. `usage`: what it has cost. `asIs`: it is a response of its protocol,
@@ -27,65 +30,61 @@ export type Contentless = {
  * The response with the beginning of its content. Only then a status of 200 is a success: before,
  * the request may be sent again. A stream is read up to its first content, anything else as a
  * whole. `passes`: the bytes of a whole response are sent unchanged, so only its usage and error
- * are needed.
+ * are needed. `to`: the protocol of a client that gets the stream; undefined: it is collected.
  * @throws GatewayError when it cannot be read
  */
-export async function withContent(opened: Opened, passes: boolean): Promise<Opened | Contentless> {
-  if (opened.kind === 'stream') return withFirstFrames(opened)
+export async function withContent(
+  opened: Opened,
+  { passes, to }: { passes: boolean; to: Protocol | undefined },
+): Promise<Opened | Contentless> {
+  if (opened.kind === 'stream') return withFirstFrames(opened, to)
   const read = await readResponse(opened, passes)
   return 'error' in read ? read : { ...opened, read }
 }
 
-/** What may come without any content. */
-const beside: ReadonlySet<CanonicalEvent['type']> = new Set([
-  'start',
-  'usage',
-  'ping',
-  'update',
-  'opaque',
-  'message.start',
-  'error',
-  'end',
-])
+/** In bytes. What comes after so much is taken for content. */
+const mostBefore = 1024 * 1024
 
-async function withFirstFrames(opened: Opened): Promise<Opened | Contentless> {
+async function withFirstFrames(
+  opened: Opened,
+  to: Protocol | undefined,
+): Promise<Opened | Contentless> {
   const { candidate, settings, response, watched } = opened
-  const iterator = response.body[Symbol.asyncIterator]()
-  const chunks = watched({ [Symbol.asyncIterator]: () => iterator })[Symbol.asyncIterator]()
-  const read: (Uint8Array | string)[] = []
-  let hasContent = false
-  const reader = createStreamReader(candidate.protocol, settings, ({ type }) => {
-    hasContent ||= !beside.has(type)
-  })
-  const { seen } = reader
-  while (!hasContent && !seen.ended) {
+  const from = candidate.protocol
+  const body = response.body[Symbol.asyncIterator]()
+  const chunks = watched({ [Symbol.asyncIterator]: () => body })[Symbol.asyncIterator]()
+  const translator = createByteTranslator(from, to ?? from, settings)
+  const read: Chunk[] = []
+  const out: Chunk[] = []
+  let length = 0
+  let isWhole = false
+  while (!isWhole && !translator.hasContent && !hasEnded(translator) && length < mostBefore) {
     const { done, value } = await chunks.next()
-    if (done) reader.end()
+    if (done) translator.end()
     else {
       read.push(value)
-      readUntil(() => hasContent || seen.ended, reader, value)
+      out.push(translator.push(value))
+      length += value.length
     }
+    isWhole = done === true
   }
-  if (!hasContent && !seen.clean)
-    return { error: seen.error ? failedStream(seen.error) : streamEndedEarly(), usage: seen.usage }
-  return { ...opened, response: { ...response, body: replay(read, iterator) } }
+  if (hasFailed(translator)) {
+    const { error, usage } = translator
+    return { error: error ? failedStream(error) : streamEndedEarly(), usage }
+  }
+  return to && !isWhole
+    ? { ...opened, begun: { translator, body, out: out.reduce(plus) } }
+    : { ...opened, response: { ...response, body: replay(read, body) } }
 }
 
-/**
- * Line by line: the rest of the chunk is read once, by what translates it. Lines that end in CR
- * alone are read together.
- */
-function readUntil(
-  isEnough: () => boolean,
-  reader: StreamReader,
-  chunk: Uint8Array | string,
-): void {
-  const bytes = searchable(encoded(chunk))
-  for (let at = 0; at < bytes.length && !isEnough(); ) {
-    const end = bytes.indexOf(0x0a, at) + 1 || bytes.length
-    reader.push(bytes.subarray(at, end))
-    at = end
-  }
+const hasEnded = ({ finished, endedEarly, error }: Translator) =>
+  finished || endedEarly || error !== undefined
+
+/** Has it ended without content? What `strict` refuses is no failure of the upstream. */
+function hasFailed(translator: Translator): boolean {
+  const { hasContent, finished, error } = translator
+  const isRefused = error?.kind === 'unsupported' && error.protocol === undefined
+  return hasEnded(translator) && !hasContent && !finished && !isRefused
 }
 
 async function readResponse(opened: Opened, passes: boolean): Promise<ReadResponse | Contentless> {

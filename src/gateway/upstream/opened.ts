@@ -1,6 +1,7 @@
 import type { Note } from '../../canonical/note.ts'
 import type { Outcome, TranslationContext } from '../../protocol.ts'
 import type { Settings } from '../../translate/settings.ts'
+import type { StreamTranslator } from '../../translate/stream-translator.ts'
 import type { freshIds } from '../ids.ts'
 import type { Deployment } from './catalog.ts'
 import type { Shape } from './learned.ts'
@@ -34,7 +35,16 @@ export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
     idleMs: number
     /** The whole body, where the attempt has read it. */
     read?: ReadResponse
+    /** A stream for the client whose first content the attempt has read. */
+    begun?: Begun
   }
+
+/** `out`: what the translator has written so far. `body`: what it has not read. */
+export type Begun = {
+  translator: StreamTranslator<Uint8Array | string>
+  body: AsyncIterator<Uint8Array | string>
+  out: Uint8Array | string
+}
 
 /** `outcome`: absent where nobody has looked for it. */
 export type ReadResponse = {
