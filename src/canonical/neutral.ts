@@ -13,7 +13,11 @@ const neutral = new Map<string, readonly unknown[]>([
   ['sampling.presencePenalty', [0]],
   // "No limit", on some servers.
   ['maxOutputTokens', [-1]],
+  ['candidateCount', [1]],
+  ['logprobs.enabled', [false]],
   ['logprobs.top', [0]],
+  ['user.safetyId', ['']],
+  ['user.user', ['']],
   ['output.verbosity', ['medium']],
   ['reasoning.context', ['auto']],
   ['reasoning.execution', ['standard']],

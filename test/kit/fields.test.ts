@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import { fieldTable, rowFor } from '../../src/kit/fields/fields.ts'
+import { createReport } from '../../src/kit/notes/report.ts'
 
 const row = rowFor<string[]>()
-const table = fieldTable([
+const nothing = { wire: [], fields: [] }
+const table = fieldTable({ wire: ['tools', 'text/format'], fields: ['tools', 'output.format'] }, [
   row('model', 'model'),
   row('top_p', 'sampling.topP'),
   row('top_k', 'sampling.topK', { read: value => (value === 40 ? undefined : Number(value)) }),
@@ -19,10 +21,19 @@ const table = fieldTable([
 
 test('fields are read into their groups, and null means absence', () => {
   const into: CanonicalRequest = { messages: [] }
-  table.read(
-    { model: 'm', top_p: 0.5, top_k: null, max_tokens: 0, text: { verbosity: 'low', other: 1 } },
+  const unknown = table.read(
+    {
+      model: 'm',
+      top_p: 0.5,
+      top_k: null,
+      max_tokens: 0,
+      tools: [{ other: 1 }],
+      other: null,
+      text: { verbosity: 'low', format: { other: 1 }, other: 1 },
+    },
     into,
   )
+  expect(unknown).toEqual({ text: { other: 1 } })
   expect(into).toEqual({
     messages: [],
     model: 'm',
@@ -31,7 +42,11 @@ test('fields are read into their groups, and null means absence', () => {
     output: { verbosity: 'low' },
   })
   const odd: CanonicalRequest = { messages: [] }
-  table.read({ text: 'no object', top_k: 40 }, odd)
+  expect(table.read({ text: 'no object', top_k: 40, other: 1 }, odd)).toEqual({
+    text: 'no object',
+    top_k: 40,
+    other: 1,
+  })
   expect(odd).toEqual({ messages: [] })
 })
 
@@ -64,7 +79,7 @@ test('fields are written behind those of the body so far, and into its objects',
   )
 })
 
-test('the paths of notes, and the handled keys of both sides, follow from the rows', () => {
+test('the paths of notes follow from the rows', () => {
   expect(table.names).toEqual({
     model: 'model',
     'sampling.topP': 'top_p',
@@ -72,15 +87,9 @@ test('the paths of notes, and the handled keys of both sides, follow from the ro
     'output.verbosity': 'text/verbosity',
     maxOutputTokens: 'max_tokens',
   })
-  expect([table.keysIn(), table.keysIn('text')]).toEqual([
-    ['model', 'top_p', 'top_k', 'max_tokens'],
-    ['verbosity'],
-  ])
-  expect(Object.keys(table.fieldsOf('sampling'))).toEqual(['topP', 'topK'])
-  expect(Object.keys(table.fieldsOf())).toEqual(['model', 'maxOutputTokens'])
 })
 
-const deep = fieldTable([
+const deep = fieldTable(nothing, [
   rowFor<string[]>()('config/topK', 'sampling.topK', {
     read: (value, { isOff }) => {
       if (isOff) return null
@@ -99,7 +108,9 @@ const deep = fieldTable([
 
 test('fields are in objects at any depth', () => {
   const into: CanonicalRequest = { messages: [] }
-  expect(deep.read({ config: { topK: 1, speech: { voice: 'v', other: 1 } } }, into)).toBeUndefined()
+  expect(deep.read({ config: { topK: 1, speech: { voice: 'v', other: 1 } } }, into)).toEqual({
+    config: { speech: { other: 1 } },
+  })
   expect(into).toEqual({ messages: [], sampling: { topK: 1 }, output: { verbosity: 'v' } })
   const notes: string[] = []
   expect(deep.write(into, notes)).toEqual({ config: { topK: 1, speech: { voice: 'v' } } })
@@ -108,11 +119,6 @@ test('fields are in objects at any depth', () => {
     'sampling.topK': 'config/topK',
     'output.verbosity': 'config/speech/voice',
   })
-  expect([deep.keysIn(), deep.keysIn('config'), deep.keysIn('config/speech')]).toEqual([
-    [],
-    ['topK'],
-    ['voice'],
-  ])
 })
 
 test('values without a meaning are returned where they were, and those that mean absence are not', () => {
@@ -120,18 +126,18 @@ test('values without a meaning are returned where they were, and those that mean
   expect(deep.read({ config: { topK: 40, speech: { voice: 5 } } }, into)).toEqual({
     config: { topK: 40, speech: { voice: 5 } },
   })
-  expect(
-    deep.read({ config: { topK: 40, isOff: true, speech: 'no object' } }, into),
-  ).toBeUndefined()
+  expect(deep.read({ config: { topK: 40, isOff: true, speech: 'no object' } }, into)).toEqual({
+    config: { isOff: true, speech: 'no object' },
+  })
   expect(into).toEqual({ messages: [] })
 })
 
 test('a field may have an older name, and one wire field may be written from several', () => {
-  const older = fieldTable([
+  const older = fieldTable(nothing, [
     row('max_tokens', 'maxOutputTokens', { write: false }),
     row('limit', 'maxOutputTokens'),
     row('tier', 'serviceTier.tier'),
-    row('tier', 'serviceTier.speed', { read: false }),
+    row('tier', 'serviceTier.speed', { read: 'never' }),
   ])
   const read = (body: object) => {
     const into: CanonicalRequest = { messages: [] }
@@ -149,8 +155,24 @@ test('a field may have an older name, and one wire field may be written from sev
     older.write({ messages: [], maxOutputTokens: 3, serviceTier: { speed: 'fast' } }, []),
   ).toEqual({ limit: 3, tier: 'fast' })
   expect(older.names).toEqual({ maxOutputTokens: 'limit', 'serviceTier.tier': 'tier' })
-  expect([older.keysIn(), Object.keys(older.fieldsOf('serviceTier'))]).toEqual([
-    ['max_tokens', 'limit', 'tier'],
-    ['tier', 'speed'],
+})
+
+test('what is neither in a row nor written by code is noted', () => {
+  const report = createReport('test', {})
+  table.leave(
+    {
+      messages: [],
+      model: 'm',
+      tools: [],
+      candidateCount: 2,
+      output: { format: { type: 'json' }, verbosity: 'low', modalities: ['audio'] },
+      sampling: { topP: 1, seed: 1, frequencyPenalty: 0 },
+    },
+    report,
+  )
+  expect(report.notes.map(({ code, path }) => [code, path])).toEqual([
+    ['field.unsupported', '/candidateCount'],
+    ['field.unsupported', '/output/modalities'],
+    ['field.unsupported', '/sampling/seed'],
   ])
 })

@@ -1,11 +1,12 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { FieldNames } from '../../protocol.ts'
-import { isObject, type JsonObject } from '../json/json.ts'
+import type { FieldNames, NoteTable } from '../../protocol.ts'
+import { isObject, type JsonObject, setOwn } from '../json/json.ts'
+import type { Report } from '../notes/report.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * The request fields of a protocol that hold one value, as a table: where the value is on the wire,
- * and where in the canonical request. Reading, writing, the paths of notes and the removal of
+ * The request of a protocol as a table: where a value is on the wire, and where in the canonical
+ * request. Reading, writing, what is unknown or not written, the paths of notes and the removal of
  * fields that a model refuses follow from it.
  */
 
@@ -32,10 +33,10 @@ type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
 type Conversion<Value, Writing> = {
   /**
    * `holder`: the object that holds the value. Undefined: it has no meaning here, and is kept as
-   * unknown. Null: it means absence. `false`: the canonical field is only written here, and never
-   * read.
+   * unknown. Null: it means absence. `false`: code reads it, with the unknown keys inside it.
+   * `'never'`: the canonical field is only written here.
    */
-  read?: false | ((value: unknown, holder: JsonObject) => Value | null | undefined)
+  read?: false | 'never' | ((value: unknown, holder: JsonObject) => Value | null | undefined)
   /**
    * Undefined: nothing is written. What is lost is noted by this function. `field`: the canonical
    * path. `false`: it depends on more than the value, so code writes it.
@@ -88,28 +89,42 @@ function placeOf(path: string): Place {
   return { inside: outer.length > 0 ? outer.join('/') : undefined, outer, key }
 }
 
+/** What code reads or writes beside the rows. */
+export type InCode = {
+  /** Paths on the wire, with what is inside them. */
+  wire: readonly string[]
+  /** Canonical paths; a group means all of it. */
+  fields: readonly FieldName[]
+}
+
 export type FieldTable<Writing> = {
   /**
-   * Sets the fields that the body has. Null means absence. Returns the values that have no meaning
-   * here, where they were in the body.
+   * Sets the fields that the body has. Null means absence. Returns what is unknown, or has no
+   * meaning here, where it was in the body.
    */
   read(body: JsonObject, into: CanonicalRequest): JsonObject | undefined
   /** A body with the fields of the request. `into`: the body so far, whose keys come first. */
   write(request: CanonicalRequest, writing: Writing, into?: JsonObject): JsonObject
+  /** Notes the fields of the request that neither a row nor code writes. */
+  leave(request: CanonicalRequest, report: Pick<Report<NoteTable>, 'unwritten'>): void
   names: FieldNames
-  /** The keys that the table reads from the body, or from an object inside it. */
-  keysIn(inside?: string): string[]
-  /** The fields of the request, or of a group of it, that the table writes. */
-  fieldsOf(group?: string): Keys
+  rows: readonly Pick<Row<Writing>, 'field' | 'inside' | 'key' | 'read' | 'write'>[]
+  inCode: InCode
 }
 
 /** Where several rows read one canonical field, the last one that the body has counts. */
-export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<Writing> {
-  const isRead = rows.filter(({ read }) => read !== false)
+export function fieldTable<Writing>(
+  inCode: InCode,
+  rows: readonly Row<Writing>[],
+): FieldTable<Writing> {
+  const named = rows.filter(({ read }) => read !== 'never')
+  const isRead = named.filter(({ read }) => read !== false)
+  const known = knownIn(named, inCode.wire)
+  const handled = handledIn(rows, inCode.fields)
   const written = byOutermost(rows.filter(({ write }) => write !== false))
   return {
     read(body, into) {
-      let unread: JsonObject | undefined
+      let unknown = unknownIn(body, known)
       let holder: JsonObject | undefined = body
       let at: string | undefined
       for (const { inside, outer, key, groups, name, read } of isRead) {
@@ -117,13 +132,13 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
         at = inside
         const value = holder?.[key]
         if (!holder || value === undefined || value === null) continue
-        const known = read ? read(value, holder) : value
-        if (known === undefined) {
-          unread ??= {}
-          put(unread, outer, key, value)
-        } else if (known !== null) put(into as JsonObject, groups, name, known)
+        const found = typeof read === 'function' ? read(value, holder) : value
+        if (found === undefined) {
+          unknown ??= {}
+          put(unknown, outer, key, value)
+        } else if (found !== null) put(into as JsonObject, groups, name, found)
       }
-      return unread
+      return unknown
     },
     write(request, writing, into = {}) {
       for (const [outermost, fields] of written) {
@@ -139,20 +154,110 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
       }
       return into
     },
+    leave(request, report) {
+      report.unwritten(request, handled.request, '')
+      for (const [group, keys] of handled.groups) {
+        const given = request[group]
+        if (given) report.unwritten(given as object, keys, '', `${group}.`)
+      }
+    },
     names: Object.fromEntries(
-      isRead.map(({ field, inside, key }) => [
+      named.map(({ field, inside, key }) => [
         field,
         inside === undefined ? key : `${inside}/${key}`,
       ]),
     ),
-    keysIn: inside => isRead.filter(row => row.inside === inside).map(({ key }) => key),
-    fieldsOf: group =>
-      Object.assign(
-        Object.create(null),
-        Object.fromEntries(rows.filter(row => row.group === group).map(({ name }) => [name, true])),
-      ),
+    rows,
+    inCode,
   }
 }
+
+/** The known keys of an object. `inside`: those of its value; absent: all. `isRead`: by a row. */
+type Known = { [key: string]: { inside?: Known; isRead?: true } }
+
+function knownIn(rows: readonly (Place & { read?: unknown })[], paths: readonly string[]): Known {
+  const known: Known = bare()
+  const holderOf = (outer: readonly string[]): Known => {
+    let at = known
+    for (const key of outer) {
+      const entry = at[key] ?? {}
+      at[key] = entry
+      entry.inside ??= bare()
+      at = entry.inside
+    }
+    return at
+  }
+  for (const { outer, key, read } of rows) {
+    const holder = holderOf(outer)
+    if (read !== false) holder[key] = { ...holder[key], isRead: true }
+  }
+  // Last, and the outermost at the end, since code reads all that is inside.
+  const byCode = [...rows.filter(({ read }) => read === false), ...paths.map(placeOf)]
+  byCode.sort((one, other) => other.outer.length - one.outer.length)
+  for (const { outer, key } of byCode) holderOf(outer)[key] = {}
+  return known
+}
+
+function unknownIn(body: JsonObject, known: Known): JsonObject | undefined {
+  let unknown: JsonObject | undefined
+  for (const key in body) {
+    const value = body[key]
+    const entry = known[key]
+    if (value === null || value === undefined || (entry && !entry.inside)) continue
+    let left: unknown = value
+    if (entry?.inside && isObject(value)) left = unknownIn(value, entry.inside)
+    else if (entry?.isRead) continue
+    if (left === undefined) continue
+    unknown ??= {}
+    setOwn(unknown, key, left)
+  }
+  return unknown
+}
+
+/** The objects of a request whose fields are noted one by one. */
+const groups = [
+  'output',
+  'reasoning',
+  'sampling',
+  'logprobs',
+  'cache',
+  'serviceTier',
+  'user',
+  'state',
+  'safety',
+  'stream',
+] as const satisfies Group[]
+
+/** The keys of the request, and of its groups, that are written. A group that is not named: all. */
+function handledIn(
+  rows: readonly { field: string }[],
+  fields: readonly string[],
+): { request: Keys; groups: (readonly [(typeof groups)[number], Keys])[] } {
+  const all = [...rows.map(({ field }) => field), ...fields]
+  const keys = (prefix: string): Keys =>
+    Object.assign(
+      bare(),
+      Object.fromEntries(
+        all
+          .filter(field => field.startsWith(prefix))
+          .map(field => [field.slice(prefix.length).split('.')[0], true]),
+      ),
+    )
+  const inAll: Partial<Record<keyof CanonicalRequest, true>> = {
+    messages: true,
+    ext: true,
+    source: true,
+  }
+  const ofGroups = groups.map(key => [key, true])
+  return {
+    request: Object.assign(keys(''), inAll, Object.fromEntries(ofGroups)),
+    groups: groups
+      .filter(group => !fields.includes(group))
+      .map(group => [group, keys(`${group}.`)] as const),
+  }
+}
+
+const bare = (): Record<string, never> => Object.create(null) as Record<string, never>
 
 /** The rows by the outermost canonical field, in the order of their first row. */
 function byOutermost<Writing>(

@@ -1,12 +1,10 @@
 import { type Effort, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
 import { encodeEffort } from '../../../kit/fields/effort.ts'
 import { omitNullish, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { Writing } from '../content/writing.ts'
-import { type ChatCompletionsBody, ChatCompletionsRequest } from '../schema.ts'
-
-const isKnown = new Set(Object.keys(ChatCompletionsRequest.shape))
+import type { ChatCompletionsBody } from '../schema.ts'
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 const tokens = (value: unknown) =>
@@ -60,18 +58,13 @@ const readings: {
   { path: ['thinking', 'type'], field: 'mode', read: word },
 ]
 
-const isControl = new Set(readings.map(({ path: [key] }) => key))
+/** The fields of a body that control reasoning. */
+export const controls = [...new Set(readings.map(({ path: [key] }) => key))]
 
-/** The reasoning controls of a request, and the keys that are not in its schema. */
-export function splitControls(body: JsonObject): { controls: JsonObject; unknown: JsonObject } {
-  const controls: JsonObject = {}
-  const unknown: JsonObject = {}
-  for (const key in body) {
-    if (body[key] === undefined || body[key] === null) continue
-    if (isControl.has(key)) controls[key] = body[key]
-    else if (!isKnown.has(key)) setOwn(unknown, key, body[key])
-  }
-  return { controls, unknown }
+export function controlsIn(body: JsonObject): JsonObject {
+  const found: JsonObject = {}
+  for (const key of controls) if (body[key] != null) found[key] = body[key]
+  return found
 }
 
 /**
@@ -139,8 +132,7 @@ export function encodeControls(
   { report, native }: Writing,
 ): Pick<ChatCompletionsBody, 'reasoning_effort' | 'thinking' | 'reasoning'> {
   if (!reasoning) return {}
-  const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
-  report.rest(rest, '', 'reasoning.')
+  const { effort, budgetTokens, mode, summary, display } = reasoning
   if (native)
     return {
       reasoning_effort: effort,

@@ -1,6 +1,7 @@
-import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { ChatCompletionsBody } from '../schema.ts'
+import { controls } from './effort.ts'
 import { encodeModalities, encodeVoice } from './format.ts'
 import {
   encodeLimit,
@@ -16,6 +17,7 @@ import {
 type Write<T> = (value: T, writing: RequestWriting, field: string) => T | undefined
 
 const byCode = { write: false } as const
+const code = { read: false, write: false } as const
 const optional = { write: writeOptional }
 const withTopK: { write: Write<number> } = {
   write: (value, writing, field) =>
@@ -27,11 +29,37 @@ const ofStreams: { write: Write<boolean> } = {
 }
 const row = rowFor<RequestWriting, ChatCompletionsBody>()
 
+const inCode: InCode = {
+  wire: [
+    'messages',
+    'tools',
+    'functions',
+    'web_search_options',
+    'function_call',
+    'prediction',
+    ...controls,
+  ],
+  fields: [
+    'tools',
+    'prediction',
+    'reasoning.effort',
+    'reasoning.budgetTokens',
+    'reasoning.mode',
+    'reasoning.summary',
+    'reasoning.display',
+    'cache.auto',
+    'cache.contentRef',
+    'state',
+  ],
+}
+
 /**
  * The request fields that hold one value, but for the controls of reasoning, which `effort.ts` has.
  */
-export const fields = fieldTable<RequestWriting>([
+export const fields = fieldTable<RequestWriting>(inCode, [
   row('model', 'model', byCode),
+  row('tool_choice', 'toolChoice', code),
+  row('response_format', 'output.format', code),
   row('parallel_tool_calls', 'parallelToolCalls', byCode),
   row('verbosity', 'output.verbosity'),
   row('modalities', 'output.modalities', { write: encodeModalities }),
@@ -65,7 +93,7 @@ export const fields = fieldTable<RequestWriting>([
   row('prompt_cache_options/ttl', 'cache.ttl', { write: encodeTtl }),
   row('prompt_cache_retention', 'cache.retention', optional),
   row('service_tier', 'serviceTier.tier', { write: encodeTier }),
-  row('service_tier', 'serviceTier.speed', { read: false, write: lose }),
+  row('service_tier', 'serviceTier.speed', { read: 'never', write: lose }),
   row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
   row('user', 'user.user'),
   row('metadata', 'metadata', {
@@ -84,7 +112,7 @@ export const fields = fieldTable<RequestWriting>([
   // The caller may need usage. The encoder of the response leaves it out if the client did not
   // request it.
   row('stream_options/include_usage', 'stream.enabled', {
-    read: false,
+    read: 'never',
     write: (enabled, { native }) => (enabled && !native ? true : undefined),
   }),
   row('stream_options/include_obfuscation', 'stream.obfuscation', ofStreams),

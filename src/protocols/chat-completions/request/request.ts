@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
-import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitNullishOrNone, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import type { Decoded, Encoded, FieldNames } from '../../../protocol.ts'
@@ -14,32 +14,23 @@ import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import { type ChatCompletionsBody, ChatCompletionsRequest } from '../schema.ts'
 import { decodeMessages, encodeMessages } from './conversation.ts'
-import { decodeControls, encodeControls, splitControls } from './effort.ts'
+import { controlsIn, decodeControls, encodeControls } from './effort.ts'
 import { fields } from './fields.ts'
 import { decodeFormat, encodeFormat } from './format.ts'
 import { decodePrediction, encodeAuto, encodePrediction, isText, type Put } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
 
-/** The keys that are known in objects that hold only fields of the table. */
-const knownIn = {
-  prompt_cache_options: keysIn(fields.keysIn('prompt_cache_options'), {}),
-  stream_options: keysIn(fields.keysIn('stream_options'), {}),
-}
-
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
   const body = check(protocolName, ChatCompletionsRequest, wire)
-  const { controls, unknown } = splitControls(body)
-  const { spec: reasoning, left, places } = decodeControls(controls)
-  const { cache: auto, left: kept = {} } = takeMark({ ...unknown, ...left })
+  const { spec: reasoning, left, places } = decodeControls(controlsIn(body))
+  const choice = body.tool_choice ?? body.function_call
+  const kept: JsonObject = {}
   const put: Put = (key, rest) => {
     if (rest) kept[key] = rest
   }
-  const choice = body.tool_choice ?? body.function_call
   put('tool_choice', omitUndefinedOrNone(unknownOfToolChoice(choice)))
-  let inner: keyof typeof knownIn
-  for (inner in knownIn) put(inner, unknownOf(body[inner] ?? {}, knownIn[inner]))
   // Values that are no text have no canonical field.
   if (body.metadata)
     put(
@@ -54,10 +45,12 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     toolChoice: decodeToolChoice(choice),
     output: omitNullishOrNone({ format: decodeFormat(body.response_format, put) }),
     reasoning,
-    cache: omitNullishOrNone({ auto }),
     prediction: decodePrediction(body.prediction, report, put),
   })
-  fields.read(body, value)
+  const unknown = fields.read(body, value)
+  const { cache: auto, left: others } = takeMark({ ...unknown, ...left })
+  if (auto) value.cache = { auto, ...value.cache }
+  Object.assign(kept, others)
   for (const group of [value.logprobs, value.stream]) if (group) group.enabled ??= false
   if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
   // Where the older field is set next to the newer one, the newer one counts; the older one is kept
@@ -96,32 +89,6 @@ const isOlderLimit = (body: ChatCompletionsRequest) =>
 const isOlderChoice = (body: ChatCompletionsRequest) =>
   body.tool_choice == null && body.function_call != null
 
-/** What is written of each group of fields. */
-const handledIn = {
-  output: keysIn(['format'], fields.fieldsOf('output')),
-  cache: keysIn(['auto', 'contentRef'], fields.fieldsOf('cache')),
-  sampling: fields.fieldsOf('sampling'),
-  logprobs: fields.fieldsOf('logprobs'),
-  serviceTier: fields.fieldsOf('serviceTier'),
-  user: fields.fieldsOf('user'),
-  safety: fields.fieldsOf('safety'),
-  stream: fields.fieldsOf('stream'),
-}
-
-const handled = keysIn(
-  [...Object.keys(fields.fieldsOf()), ...Object.keys(handledIn)],
-  keysOf<CanonicalRequest>()(
-    'messages',
-    'tools',
-    'toolChoice',
-    'reasoning',
-    'state',
-    'prediction',
-    'ext',
-    'source',
-  ),
-)
-
 /**
  * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool
  * names.
@@ -144,12 +111,7 @@ export function encodeRequest(
     native,
   }
   const { messages, output, reasoning, cache, prediction } = value
-  report.unwritten(value, handled, '')
-  let group: keyof typeof handledIn
-  for (group in handledIn) {
-    const specs = value[group]
-    if (specs) report.unwritten(specs, handledIn[group], '', `${group}.`)
-  }
+  fields.leave(value, report)
   report.ext(ext, '')
   const { store: _, ...memory } = value.state ?? {}
   leaveState(memory, options, report)

@@ -59,8 +59,7 @@ export function encodeReasoningSpec(
 ): EncodedReasoning {
   const { report, family, native } = writing
   if (!spec) return { maxTokens, thinks: false }
-  const { effort, budgetTokens, mode, summary, display, ...rest } = spec
-  report.rest(rest, undefined, 'reasoning.')
+  const { effort, budgetTokens, mode, summary, display } = spec
   // The body names the model's own fields, so it is written as that of the family that has all of
   // them.
   if (native) return asRead(spec, maxTokens)

@@ -5,11 +5,9 @@ import { fields } from './fields.ts'
 export const fieldNames: FieldNames = {
   ...fields.names,
   turns: 'messages',
-  'output.format': 'outputConfig/textFormat',
   'output.format.strict': 'outputConfig/textFormat',
   'output.format.schema': 'outputConfig/textFormat/structure/jsonSchema/schema',
   'output.format.description': 'outputConfig/textFormat/structure/jsonSchema/description',
-  toolChoice: 'toolConfig/toolChoice',
   'toolChoice.mode': 'toolConfig/toolChoice',
   'toolChoice.raw': 'toolConfig/toolChoice',
   'toolChoice.name': 'toolConfig/toolChoice/tool/name',

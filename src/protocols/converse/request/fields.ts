@@ -1,4 +1,4 @@
-import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { tierWords } from '../vocabulary.ts'
@@ -6,6 +6,7 @@ import { encodeMetadata, encodeStop } from './settings.ts'
 
 const row = rowFor<RequestWriting>()
 const byCode = { write: false } as const
+const code = { read: false, write: false } as const
 const more = 'additionalModelRequestFields'
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -16,13 +17,31 @@ const wholeByCode = { ...byCode, read: asWhole }
 const isLimit = (value: unknown): value is number => typeof value === 'number' && value >= 0
 const isDisplay = (value: unknown): value is string => value === 'summarized' || value === 'omitted'
 
+const inCode: InCode = {
+  wire: ['messages', 'system', 'toolConfig/tools'],
+  fields: [
+    'tools',
+    'parallelToolCalls',
+    'output.modalities',
+    'reasoning.summary',
+    'candidateCount',
+    'cache.auto',
+    'cache.contentRef',
+    'cache.mode',
+    'state',
+    'stream',
+  ],
+}
+
 /**
  * The request fields that hold one value. Those that only some models have are in
  * `additionalModelRequestFields`, under the names of the models' own APIs; of several with one
  * meaning, the last one counts.
  */
-export const fields = fieldTable<RequestWriting>([
+export const fields = fieldTable<RequestWriting>(inCode, [
   row('modelId', 'model', byCode),
+  row('toolConfig/toolChoice', 'toolChoice', code),
+  row('outputConfig/textFormat', 'output.format', code),
   row('inferenceConfig/maxTokens', 'maxOutputTokens', {
     ...byCode,
     read: value => (isLimit(value) ? value : undefined),

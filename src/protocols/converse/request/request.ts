@@ -1,6 +1,5 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -13,7 +12,7 @@ import { type Reading, type RequestWriting, startWriting } from '../content/writ
 import { familyOf } from '../models.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { keep, protocolName, wireOf, withInner } from '../own.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import { type ConverseBody, ConverseRequest } from '../schema.ts'
 import {
   type Conversation,
@@ -32,19 +31,6 @@ import {
   leaveCaching,
 } from './settings.ts'
 import { decodeClaudeChoice, decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
-
-const known = keysIn(
-  fields.keysIn(),
-  keysOf<ConverseRequest>()(
-    'messages',
-    'system',
-    'inferenceConfig',
-    'toolConfig',
-    'outputConfig',
-    'serviceTier',
-    'additionalModelRequestFields',
-  ),
-)
 
 /**
  * Body and path → request. The model and whether to stream are in the path, `options.path`.
@@ -81,12 +67,12 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   if (more) nameFields(body, more, names)
   if (model !== undefined) request.model = model
   if (called?.stream !== undefined) request.stream = { enabled: called.stream }
-  const unknown = unknownIn(body, {
-    more,
-    format: formatted?.unknown,
-    hasClaudeChoice: claude !== undefined,
-  })
-  keep(request, unread ? merge(unknown ?? {}, unread) : unknown)
+  const unknown: JsonObject | undefined = formatted?.unknown
+    ? merge(unread ?? {}, { outputConfig: { textFormat: formatted.unknown } })
+    : unread
+  const others = unknown?.[moreFields]
+  if (claude && isObject(others)) delete others['tool_choice']
+  keep(request, omitUndefinedOrNone(unknown ?? {}))
   return {
     value: request,
     notes: report.notes,
@@ -115,85 +101,7 @@ function valueAt(from: JsonObject, place: string): unknown {
   return typeof value === 'object' ? undefined : value
 }
 
-const groups = ['inferenceConfig', 'serviceTier'] as const
-const knownInside: Readonly<Record<(typeof groups)[number], Keys>> = {
-  inferenceConfig: keysIn(fields.keysIn('inferenceConfig'), {}),
-  serviceTier: keysIn(fields.keysIn('serviceTier'), {}),
-}
-const toolConfigKeys = keysOf<NonNullable<ConverseRequest['toolConfig']>>()('tools', 'toolChoice')
-const outputKeys = keysOf<NonNullable<ConverseRequest['outputConfig']>>()('effort', 'textFormat')
-
 const moreFields = 'additionalModelRequestFields'
-const nested = [
-  'thinking',
-  'reasoning_config',
-  'reasoningConfig',
-  'reasoning',
-  'output_config',
-  'inferenceConfig',
-] as const
-const moreKeys = keysIn([...fields.keysIn(moreFields), ...nested], {})
-const nestedKeys = new Map<string, Keys>(
-  nested.map(key => [key, keysIn(fields.keysIn(`${moreFields}/${key}`), {})]),
-)
-
-type Nested = {
-  more: JsonObject | undefined
-  format: JsonObject | undefined
-  hasClaudeChoice: boolean
-}
-
-function unknownIn(
-  body: ConverseRequest,
-  { more, format, hasClaudeChoice }: Nested,
-): JsonObject | undefined {
-  const { toolConfig, outputConfig, additionalModelRequestFields: given } = body
-  let unknown = unknownOf(body, known)
-  for (const key of groups)
-    if (body[key]) unknown = withInner(unknown, key, unknownOf(body[key], knownInside[key]))
-  if (toolConfig) unknown = withInner(unknown, 'toolConfig', unknownOf(toolConfig, toolConfigKeys))
-  if (outputConfig)
-    unknown = withInner(
-      unknown,
-      'outputConfig',
-      withInner(unknownOf(outputConfig, outputKeys), 'textFormat', format),
-    )
-  if (!more) return given == null ? unknown : { ...unknown, [moreFields]: given }
-  let others = unknownOf(more, hasClaudeChoice ? { ...moreKeys, tool_choice: true } : moreKeys)
-  for (const key of nested) {
-    const inner = more[key]
-    if (isObject(inner))
-      others = withInner(others, key, unknownOf(inner, nestedKeys.get(key) ?? {}))
-    // `reasoning_config` may be a word.
-    else if (inner != null && !(key === 'reasoning_config' && typeof inner === 'string'))
-      others = { ...others, [key]: inner }
-  }
-  return withInner(unknown, moreFields, others)
-}
-
-const handled = keysOf<CanonicalRequest>()(
-  'model',
-  'messages',
-  'tools',
-  'toolChoice',
-  'parallelToolCalls',
-  'output',
-  'reasoning',
-  'sampling',
-  'maxOutputTokens',
-  'stop',
-  'candidateCount',
-  'logprobs',
-  'cache',
-  'serviceTier',
-  'user',
-  'metadata',
-  'state',
-  'safety',
-  'stream',
-  'ext',
-  'source',
-)
 
 /**
  * Request → body. The model and whether to stream are in `context.path`.
@@ -208,7 +116,10 @@ export function encodeRequest(
   const { model, messages, output, sampling, serviceTier, cache, state, stream, ext } = request
   const native = request.source?.protocol === protocolName
   const writing = startWriting(request, options, report, native)
-  noteOthers(request, report)
+  fields.leave(request, report)
+  report.ext(ext, undefined)
+  if (request.candidateCount !== undefined && request.candidateCount !== 1)
+    report.add('candidates.first-only', undefined, 'candidateCount')
 
   const marks: Mark[] = []
   const tools = encodeTools(request, marks, writing)
@@ -263,19 +174,6 @@ export function encodeRequest(
     context,
     ...(!native && conversation.messages.length === 0 && { isEmpty: true }),
   }
-}
-
-/** Notes the fields that are not here. */
-function noteOthers(request: CanonicalRequest, report: ConverseReport): void {
-  const { candidateCount, logprobs, user, safety, stream: _, ext } = request
-  report.unwritten(request, handled, undefined)
-  report.ext(ext, undefined)
-  if (safety) report.rest(safety, undefined, 'safety.')
-  if (user) report.rest(user, undefined, 'user.')
-  if (candidateCount !== undefined && candidateCount !== 1)
-    report.add('candidates.first-only', undefined, 'candidateCount')
-  if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
-  if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 }
 
 const limitOf = (limit: number | undefined, native: boolean): number | undefined =>

@@ -74,8 +74,7 @@ export function encodeFormat(
   { native, options, report, model, family }: RequestWriting,
 ): Formatted {
   if (!output) return {}
-  const { format, modalities, ...rest } = output
-  report.rest(rest, undefined, 'output.')
+  const { format, modalities } = output
   if (modalities?.some(kind => kind.toLowerCase() !== 'text'))
     report.add('field.unsupported', undefined, 'output.modalities')
   if (!native && (format?.type === 'schema' || format?.type === 'enum') && refusesSchemas(model)) {
@@ -144,8 +143,7 @@ export function encodeSampling(
 ): Sampled {
   if (!sampling) return {}
   const { report, native, family, model } = writing
-  const { temperature, topP, topK, ...rest } = sampling
-  report.rest(rest, undefined, 'sampling.')
+  const { temperature, topP, topK } = sampling
   if (native)
     return omitUndefined<Sampled>({
       temperature,
@@ -229,8 +227,7 @@ export function encodeTier(
   { native, report }: RequestWriting,
 ): { type: string } | undefined {
   if (!serviceTier) return undefined
-  const { tier, ...rest } = serviceTier
-  report.rest(rest, undefined, 'serviceTier.')
+  const { tier } = serviceTier
   if (tier === undefined) return undefined
   const word = tierWords.toWire(tier) ?? (native ? tier : undefined)
   if (word !== undefined) return { type: word }
@@ -247,8 +244,7 @@ export function leaveCaching(
   cache: CacheSpec | undefined,
   { report, options }: RequestWriting,
 ): void {
-  const { auto: _, contentRef, mode, ...rest } = cache ?? {}
-  report.rest(rest, undefined, 'cache.')
+  const { contentRef, mode } = cache ?? {}
   // This protocol has cache points and no mode: both known modes only say whether there are points.
   if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit')
     report.rest({ mode }, undefined, 'cache.')

@@ -24,11 +24,10 @@ export const budgets: ReadonlyMap<string, number> = new Map([
 
 /** The reasoning of a request of another protocol, in the form of this protocol. */
 export function reasoningHere(
-  { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
+  { effort, budgetTokens, mode, summary, display }: ReasoningSpec,
   { report, options, model }: RequestWriting,
 ): ReasoningSpec {
   const { thinking = 'auto', levels: levelsOf, efforts } = options
-  report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = thinking === 'auto' ? takesLevels(model) : thinking === 'level'

@@ -5,7 +5,6 @@ import { fields } from './fields.ts'
 export const fieldNames: FieldNames = {
   ...fields.names,
   turns: 'contents',
-  'output.format': 'generationConfig/responseMimeType',
   'output.format.strict': 'generationConfig/responseMimeType',
   'reasoning.summary': 'generationConfig/thinkingConfig/includeThoughts',
   'reasoning.mode': 'generationConfig/thinkingConfig',

@@ -1,4 +1,4 @@
-import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GenerateContentBody } from '../schema.ts'
 import { modalityOf, thinkingLevel, tierWords } from '../vocabulary.ts'
@@ -15,19 +15,34 @@ import {
   reference,
 } from './settings.ts'
 
+const code = { read: false, write: false } as const
 const row = rowFor<RequestWriting, GenerateContentBody>()
 
 const empty = (value: unknown) => (value as string | unknown[]).length === 0
 /** An empty string or list means absence. */
 const filled = <T>(value: unknown) => (empty(value) ? null : (value as T))
 
+const inCode: InCode = {
+  wire: [
+    'contents',
+    'systemInstruction',
+    'tools',
+    ...['responseSchema', 'responseJsonSchema', '_responseJsonSchema', 'responseFormat'].map(
+      key => `generationConfig/${key}`,
+    ),
+  ],
+  fields: ['tools', 'parallelToolCalls', 'reasoning.mode', 'reasoning.summary', 'state', 'stream'],
+}
+
 /** The request fields that hold one value. */
-export const fields = fieldTable<RequestWriting>([
+export const fields = fieldTable<RequestWriting>(inCode, [
   // In most requests only the path names it.
   row('model', 'model', {
     read: name => filled((name as string).replace(/^models\//, '')),
     write: false,
   }),
+  row('toolConfig', 'toolChoice', code),
+  row('generationConfig/responseMimeType', 'output.format', code),
   row('safetySettings', 'safety.settings', { read: filled, write: onlyOwn }),
   row('generationConfig/temperature', 'sampling.temperature'),
   row('generationConfig/topP', 'sampling.topP'),

@@ -1,7 +1,6 @@
-import type { CanonicalRequest, OutputSpec } from '../../../canonical/request.ts'
-import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import { merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
@@ -13,28 +12,13 @@ import { type Reading, type RequestWriting, startWriting } from '../content/writ
 import { createGeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from '../own.ts'
-import {
-  type GenerateContentBody,
-  type GenerateContentGenerationConfig,
-  GenerateContentRequest,
-} from '../schema.ts'
+import { type GenerateContentBody, GenerateContentRequest } from '../schema.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { reasoningHere } from './effort.ts'
 import { fields } from './fields.ts'
-import { decodeFormat, encodeFormat, type Format, withoutVoice } from './settings.ts'
+import { decodeFormat, encodeFormat, type Format } from './settings.ts'
 import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
-
-const known = keysIn(
-  fields.keysIn(),
-  keysOf<GenerateContentRequest>()(
-    'contents',
-    'systemInstruction',
-    'tools',
-    'toolConfig',
-    'generationConfig',
-  ),
-)
 
 /**
  * Body and path → request. The model and whether to stream are in the path, `options.path`.
@@ -84,16 +68,14 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const unread = fields.read(request, value)
   if (called?.model !== undefined) value.model = called.model
   if (called?.stream !== undefined) value.stream = { enabled: called.stream }
-  const unknown = {
-    ...asInside(unknownOf(request, known)),
-    ...asBeside({ ...others, ...(typeof outer !== 'string' && { model: outer }) }),
-    ...under(
-      'generationConfig',
-      generationConfig && { ...unknownOfConfig(generationConfig, value), ...left },
-    ),
+  const unknown = merge(unread ?? {}, {
+    ...under('generationConfig', left),
     ...under('toolConfig', chosen?.left),
-  }
-  const ext = extOf(unread ? merge(unknown, unread) : unknown)
+  })
+  const ext = extOf({
+    ...asInside(unknown),
+    ...asBeside({ ...others, ...(typeof outer !== 'string' && { model: outer }) }),
+  })
   if (ext) value.ext = ext
   const spelled = inSpelling(names, spelling)
   return {
@@ -102,70 +84,6 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }),
   }
 }
-
-const knownConfig = keysIn(
-  fields.keysIn('generationConfig'),
-  keysOf<
-    GenerateContentGenerationConfig & { _responseJsonSchema: unknown; responseFormat: unknown }
-  >()(
-    'responseMimeType',
-    'responseSchema',
-    'responseJsonSchema',
-    '_responseJsonSchema',
-    'responseFormat',
-    'speechConfig',
-    'thinkingConfig',
-  ),
-)
-const knownThinking = keysIn(fields.keysIn('generationConfig/thinkingConfig'), {})
-
-function unknownOfConfig(
-  config: GenerateContentGenerationConfig,
-  { output }: CanonicalRequest,
-): JsonObject {
-  const { speechConfig, thinkingConfig } = config
-  return {
-    ...unknownOf(config, knownConfig),
-    ...under(
-      'speechConfig',
-      speechConfig && output?.audio ? withoutVoice(speechConfig) : speechConfig,
-    ),
-    ...under(
-      'thinkingConfig',
-      thinkingConfig ? unknownOf(thinkingConfig, knownThinking) : undefined,
-    ),
-  }
-}
-
-const handled = keysOf<CanonicalRequest>()(
-  'model',
-  'messages',
-  'tools',
-  'toolChoice',
-  'parallelToolCalls',
-  'output',
-  'reasoning',
-  'sampling',
-  'maxOutputTokens',
-  'stop',
-  'candidateCount',
-  'logprobs',
-  'cache',
-  'serviceTier',
-  'user',
-  'metadata',
-  'state',
-  'safety',
-  'stream',
-  'ext',
-)
-
-const handledOutput = keysOf<OutputSpec>()('format', 'modalities', 'audio')
-const groups = (['sampling', 'logprobs', 'cache', 'serviceTier', 'safety'] as const).map(group => ({
-  group,
-  handled: fields.fieldsOf(group),
-}))
-const handledReasoning = fields.fieldsOf('reasoning')
 
 /**
  * Request → body. The model and whether to stream are in `context.path`.
@@ -177,19 +95,9 @@ export function encodeRequest(
   options: Options = {},
 ): Encoded<GenerateContentBody> {
   const report = createGeminiReport(options.fieldNames)
-  const { model, messages, tools, output, user, state, stream, ext, source } = request
+  const { model, messages, tools, output, state, stream, ext, source } = request
   const native = source?.protocol === protocolName
-  report.unwritten(request, handled, undefined)
-  for (const one of groups)
-    report.unwritten(request[one.group] ?? {}, one.handled, undefined, `${one.group}.`)
-  if (output) report.unwritten(output, handledOutput, undefined, 'output.')
-  // Empty user ids mean nothing, so they need no note.
-  if (user)
-    report.rest(
-      native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')),
-      undefined,
-      'user.',
-    )
+  fields.leave(request, report)
   report.ext(ext, undefined)
   if (request.parallelToolCalls === false)
     report.add('field.unsupported', undefined, 'parallelToolCalls')
@@ -243,7 +151,8 @@ function asHere(request: CanonicalRequest, writing: RequestWriting): CanonicalRe
   const { native, report } = writing
   const { reasoning, logprobs } = request
   if (native) {
-    if (reasoning) report.unwritten(reasoning, handledReasoning, undefined, 'reasoning.')
+    if (reasoning)
+      report.rest({ mode: reasoning.mode, summary: reasoning.summary }, undefined, 'reasoning.')
     return request
   }
   if (!reasoning && !logprobs) return request

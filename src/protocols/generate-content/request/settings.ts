@@ -5,7 +5,6 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { decodeSchema } from '../content/json-schema.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GenerateContentReport } from '../notes.ts'
-import { under } from '../own.ts'
 import type { GenerateContentGenerationConfig, GenerateContentWrittenConfig } from '../schema.ts'
 import { modality, tierWords } from '../vocabulary.ts'
 
@@ -106,23 +105,6 @@ export function encodeFormat(
       return {}
     default:
       return format satisfies never
-  }
-}
-
-const inside = (holder: unknown, key: string): JsonObject =>
-  isObject(holder) && isObject(holder[key]) ? holder[key] : {}
-
-/** What a configuration of speech has in addition to the name of its voice. */
-export function withoutVoice(speechConfig: JsonObject): JsonObject {
-  const { voiceConfig: _, ...speech } = speechConfig
-  const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
-  const { voiceName: ___, ...prebuilt } = inside(
-    inside(speechConfig, 'voiceConfig'),
-    'prebuiltVoiceConfig',
-  )
-  return {
-    ...speech,
-    ...under('voiceConfig', { ...config, ...under('prebuiltVoiceConfig', prebuilt) }),
   }
 }
 

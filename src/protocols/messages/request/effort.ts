@@ -43,9 +43,8 @@ export function encodeReasoningSpec(
   around: Around,
   writing: RequestWriting,
 ): Thought {
-  const { effort, budgetTokens, mode, summary: _summary, display: _display, ...rest } = spec
+  const { effort, budgetTokens, mode } = spec
   const { report, options, model } = writing
-  report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
   const isManual =
@@ -195,8 +194,7 @@ export function nativeReasoningSpec(
   request: CanonicalRequest,
   { options, report }: RequestWriting,
 ): Partial<Thought> {
-  const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
-  report.rest(rest, undefined, 'reasoning.')
+  const { mode, budgetTokens, display, effort } = request.reasoning ?? {}
   // The conversation changed providers inside a tool loop: this provider would refuse the thinking
   // of the other one.
   if (

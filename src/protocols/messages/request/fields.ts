@@ -1,4 +1,4 @@
-import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesBody } from '../schema.ts'
 import { requestTier } from '../vocabulary.ts'
@@ -6,13 +6,33 @@ import { encodeStop } from './settings.ts'
 
 const row = rowFor<RequestWriting, MessagesBody>()
 const byCode = { write: false } as const
+const code = { read: false, write: false } as const
+
+const inCode: InCode = {
+  wire: ['messages', 'system', 'tools', 'mcp_servers', 'output_format'],
+  fields: [
+    'tools',
+    'output.modalities',
+    'reasoning.summary',
+    'user.user',
+    'cache.mode',
+    'cache.contentRef',
+    'candidateCount',
+    'state',
+    'stream',
+  ],
+}
 
 /**
  * The request fields that hold one value. Those that are written `byCode` depend on the model, on
  * other fields or on the provider.
  */
-export const fields = fieldTable<RequestWriting>([
+export const fields = fieldTable<RequestWriting>(inCode, [
   row('model', 'model'),
+  row('tool_choice', 'toolChoice', code),
+  row('tool_choice/disable_parallel_tool_use', 'parallelToolCalls', code),
+  row('cache_control', 'cache.auto', code),
+  row('output_config/format', 'output.format', code),
   row('max_tokens', 'maxOutputTokens', {
     ...byCode,
     read: value => (isLimit(value) ? value : undefined),

@@ -2,9 +2,8 @@ import type { Signature } from '../../../canonical/message.ts'
 import { isNeutral } from '../../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat } from '../../../canonical/request.ts'
 import { isUnsignedLoop } from '../../../kit/conversation/unsigned-loop.ts'
-import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitNullishOrNone, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -20,7 +19,7 @@ import { type MessagesBody, MessagesRequest } from '../schema.ts'
 import { betasOf } from './betas.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, nativeReasoningSpec, type Thought } from './effort.ts'
-import { fields, isDisplay, isLimit } from './fields.ts'
+import { fields, isLimit } from './fields.ts'
 import {
   decodeFormat,
   encodeCaching,
@@ -33,66 +32,20 @@ import {
 } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, isForced, unknownOfToolChoice } from './tool-choice.ts'
 
-/** With fields of any shape. */
-type Body = MessagesRequest & {
-  [K in
-    | 'container'
-    | 'diagnostics'
-    | 'context_management'
-    | 'compaction'
-    | 'thread'
-    | 'mcp_servers']?: unknown
-}
-
-const known = keysIn(
-  fields.keysIn(),
-  keysOf<Body>()(
-    'messages',
-    'system',
-    'thinking',
-    'output_config',
-    'output_format',
-    'tools',
-    'tool_choice',
-    'metadata',
-    'cache_control',
-    'mcp_servers',
-  ),
-)
-
 /** @throws TranslationError `malformed` when the body is not a messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createMessagesReport()
-  const body: Body = check(protocolName, MessagesRequest, wire)
-  const {
-    max_tokens,
-    tool_choice,
-    metadata,
-    cache_control,
-    thinking,
-    output_config,
-    mcp_servers: servers,
-  } = body
-  let unknown = unknownOf(body, known)
+  const body = check(protocolName, MessagesRequest, wire)
+  const { max_tokens, tool_choice, cache_control, mcp_servers: servers } = body
+  let unknown: JsonObject | undefined
   const inside = (key: string, inner: JsonObject | undefined) => {
     unknown = withInner(unknown, key, inner)
   }
   if (options.requireMaxTokens && !isLimit(max_tokens))
     throw fault('/max_tokens', 'a request says how many tokens it wants')
-  if (max_tokens != null && !isLimit(max_tokens)) unknown = { ...unknown, max_tokens }
   const { format, unknown: ofFormat, isOlder, older } = decodeOutput(body)
   if (tool_choice) inside('tool_choice', unknownOfToolChoice(tool_choice))
-  if (metadata) inside('metadata', unknownOf(metadata, metadataKeys))
-  if (thinking)
-    inside(
-      'thinking',
-      unknownOf(
-        thinking,
-        thinking.display == null || isDisplay(thinking.display) ? thinkingKeys : undisplayedKeys,
-      ),
-    )
-  if (output_config)
-    inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', ofFormat))
+  inside('output_config', withInner(undefined, 'format', ofFormat))
   inside('output_format', older)
   if (cache_control) inside('cache_control', unknownOfMark(cache_control))
   const findServer = serverFinder(servers)
@@ -120,8 +73,8 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     output: omitUndefinedOrNone({ format }),
     cache: omitNullishOrNone({ auto: decodeMark(cache_control) }),
   })
-  fields.read(body, request)
-  keep(request, unknown)
+  const unread = fields.read(body, request)
+  keep(request, unread ? merge(unread, unknown ?? {}) : unknown)
   return {
     value: request,
     notes: report.notes,
@@ -133,13 +86,6 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     }),
   }
 }
-
-const metadataKeys = keysOf<NonNullable<MessagesRequest['metadata']>>()('user_id')
-const thinkingKeys = keysOf<Thinking>()('type', 'budget_tokens', 'display')
-const undisplayedKeys = keysOf<Thinking>()('type', 'budget_tokens')
-const outputKeys = keysOf<NonNullable<MessagesRequest['output_config']>>()('effort', 'format')
-
-type Thinking = NonNullable<MessagesRequest['thinking']>
 
 type Output = {
   format?: OutputFormat | undefined
@@ -160,29 +106,6 @@ function decodeOutput({ output_config, output_format }: MessagesRequest): Output
   return { format, isOlder: format !== undefined, older }
 }
 
-const handled = keysOf<CanonicalRequest>()(
-  'model',
-  'messages',
-  'tools',
-  'toolChoice',
-  'parallelToolCalls',
-  'output',
-  'reasoning',
-  'sampling',
-  'maxOutputTokens',
-  'stop',
-  'candidateCount',
-  'logprobs',
-  'cache',
-  'serviceTier',
-  'user',
-  'state',
-  'safety',
-  'stream',
-  'ext',
-  'source',
-)
-
 /**
  * @throws TranslationError `inexpressible` for references to state that another provider stores,
  * unless the options ask for a note instead
@@ -192,21 +115,9 @@ export function encodeRequest(
   options: Options = {},
 ): Encoded<MessagesBody> {
   const report = createMessagesReport(options.fieldNames)
-  const {
-    output,
-    sampling,
-    candidateCount,
-    logprobs,
-    cache,
-    serviceTier,
-    user,
-    state,
-    safety,
-    ext,
-    messages,
-  } = request
-  report.unwritten(request, handled, undefined)
-  if (safety) report.rest(safety, undefined, 'safety.')
+  const { output, sampling, candidateCount, cache, serviceTier, user, state, ext, messages } =
+    request
+  fields.leave(request, report)
   report.ext(ext, undefined)
   const native = request.source?.protocol === protocolName
   const writing = startWriting(request, options, report, native)
@@ -227,8 +138,6 @@ export function encodeRequest(
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1)
     report.add('candidates.first-only', undefined, 'candidateCount')
-  if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
-  if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 
   // Unknown keys of the older field are written where they were, and the others with them.
   const older = ownUnder(ext, 'output_format')

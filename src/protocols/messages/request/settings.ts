@@ -53,8 +53,7 @@ export function encodeFormat(
   { native, options, report }: RequestWriting,
 ): MessagesFormat | undefined {
   if (!output) return undefined
-  const { format, modalities, ...rest } = output
-  report.rest(rest, undefined, 'output.')
+  const { format, modalities } = output
   if (modalities?.some(kind => kind.toLowerCase() !== 'text'))
     report.add('field.unsupported', undefined, 'output.modalities')
   switch (format?.type) {
@@ -107,9 +106,8 @@ export function encodeSampling(
   { report, options, native, model }: RequestWriting,
 ): Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'> {
   if (!sampling) return {}
-  const { temperature, topP, topK: requested, ...rest } = sampling
+  const { temperature, topP, topK: requested } = sampling
   const topK = !native && isNeutral('sampling.topK', requested) ? undefined : requested
-  report.rest(rest, undefined, 'sampling.')
   if (options.apiVersion === '2026-10-21') {
     for (const [key, value] of Object.entries({ temperature, topP, topK }))
       if (value !== undefined && !isNeutral(`sampling.${key}`, value))
@@ -184,8 +182,7 @@ export function encodeUser(
   user: CanonicalRequest['user'],
   { native, report }: RequestWriting,
 ): MessagesBody['metadata'] {
-  const { safetyId, user: named, ...rest } = user ?? {}
-  report.rest(rest, undefined, 'user.')
+  const { safetyId, user: named } = user ?? {}
   if (safetyId !== undefined && named !== undefined && named !== safetyId)
     report.add('field.unsupported', undefined, 'user.user')
   const id = safetyId ?? named
@@ -201,8 +198,7 @@ export function encodeTier(
   { native, report }: RequestWriting,
 ): Pick<MessagesBody, 'service_tier' | 'speed'> {
   if (!serviceTier) return {}
-  const { tier, speed, ...rest } = serviceTier
-  report.rest(rest, undefined, 'serviceTier.')
+  const { tier, speed } = serviceTier
   const own = omitUndefined({ speed })
   if (tier === undefined) return own
   const word = requestTier.toWire(tier) ?? (native ? tier : undefined)
@@ -220,8 +216,7 @@ export function encodeCaching(
   request: CanonicalRequest,
   { report, options, native, marks }: RequestWriting,
 ): Pick<MessagesBody, 'diagnostics' | 'cache_control'> {
-  const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
-  report.rest(rest, undefined, 'cache.')
+  const { auto, contentRef, mode, diagnostics } = cache ?? {}
   // This protocol has cache marks and no mode: both known modes only say whether there are marks.
   if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit')
     report.rest({ mode }, undefined, 'cache.')

@@ -9,11 +9,9 @@ export const fieldNames: FieldNames = {
   'error:status': 'code',
   // Unknown keys of the error itself.
   details: '',
-  toolChoice: 'tool_choice',
   'toolChoice.raw': 'tool_choice',
   redacted: 'encrypted_content',
   'output:logprobs': 'logprobs',
-  'output.format': 'text/format',
   'output.format.schema': 'text/format/schema',
   'output.format.strict': 'text/format/strict',
   'output.format.description': 'text/format/description',

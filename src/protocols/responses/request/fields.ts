@@ -1,18 +1,42 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
 import { hashHex } from '../../../kit/conversation/ids.ts'
-import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ResponsesBody } from '../schema.ts'
 
 const row = rowFor<Writing, ResponsesBody>()
 const byCode = { write: false } as const
+const code = { read: false, write: false } as const
+
+const inCode: InCode = {
+  wire: ['input', 'instructions', 'tools', 'include', 'reasoning/generate_summary'],
+  // Every stream has usage here.
+  fields: [
+    'tools',
+    'output.modalities',
+    'reasoning.budgetTokens',
+    'reasoning.mode',
+    'reasoning.display',
+    'logprobs.enabled',
+    'cache.auto',
+    'cache.contentRef',
+    'state.include',
+    'state.encryptedReasoning',
+    'state.thread',
+    'state.compaction',
+    'state.continuationToken',
+    'stream.includeUsage',
+  ],
+}
 
 /**
  * The request fields that hold one value. Those that are written `byCode` have a default, depend on
  * other fields or come first.
  */
-export const fields = fieldTable<Writing>([
+export const fields = fieldTable<Writing>(inCode, [
   row('model', 'model', byCode),
+  row('tool_choice', 'toolChoice', code),
+  row('text/format', 'output.format', code),
   row('parallel_tool_calls', 'parallelToolCalls'),
   row('text/verbosity', 'output.verbosity'),
   row('reasoning/effort', 'reasoning.effort', byCode),
@@ -39,7 +63,7 @@ export const fields = fieldTable<Writing>([
   row('moderation', 'safety.moderation'),
   row('store', 'state.store', byCode),
   // Some clients send an empty string, which refers to nothing.
-  row('previous_response_id', 'state.previousId', { read: id => (id as string) || undefined }),
+  row('previous_response_id', 'state.previousId', { read: id => (id as string) || null }),
   row('conversation', 'state.conversation'),
   row('background', 'state.background'),
   row('prompt', 'state.prompt'),

@@ -3,9 +3,8 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
-import { keysIn, keysOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { isObject } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
@@ -27,26 +26,10 @@ import {
   decodeOutput,
   encodeOutput,
   encodeState,
-  noteUnwritten,
   type Reading,
-  unknownIn,
+  refuseReferences,
 } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
-
-const known = keysIn(
-  fields.keysIn(),
-  keysOf<ResponsesRequest>()(
-    'input',
-    'instructions',
-    'tools',
-    'tool_choice',
-    'text',
-    'reasoning',
-    'include',
-    'prompt_cache_options',
-    'stream_options',
-  ),
-)
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
@@ -54,7 +37,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   const body = check(protocolName, ResponsesRequest, wire)
   refuseOtherProtocols(body)
   const { instructions, tools, tool_choice: toolChoice } = body
-  const unknown = unknownIn(body, known)
+  const unknown: JsonObject = {}
   const reading: Reading = { unknown, places: {}, report }
   const messages = decodeInput(body.input ?? [], report, options?.expandClientTools)
   const declared = tools ? decodeTools(tools, '/tools', report) : undefined
@@ -75,11 +58,11 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     reasoning: decodeOlderSummary(body, reading),
     ...decodeInclude(body, reading),
   })
-  fields.read(body, value)
+  const unread = fields.read(body, value)
   // Their other fields do not turn them on.
   if (value.logprobs) value.logprobs.enabled ??= false
   if (value.stream) value.stream.enabled ??= false
-  keep(value, omitUndefinedOrNone(unknown))
+  keep(value, omitUndefinedOrNone(unread ? merge(unread, unknown) : unknown))
   return {
     value,
     notes: report.notes,
@@ -170,38 +153,15 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   }
 }
 
-const handled = keysIn(
-  [
-    'messages',
-    'tools',
-    'toolChoice',
-    'output',
-    'reasoning',
-    'sampling',
-    'candidateCount',
-    'logprobs',
-    'cache',
-    'serviceTier',
-    'user',
-    'state',
-    'safety',
-    'stream',
-    'ext',
-    'source',
-  ],
-  fields.fieldsOf(),
-)
-
 /**
  * The body of a request. `writing.target` `output`: for the echo in a response, where nothing is
  * refused.
  */
 export function encodeBody(value: CanonicalRequest, writing: Writing): ResponsesBody {
   const { report, native } = writing
-  const { messages, tools, toolChoice, candidateCount, ext } = value
+  const { messages, tools, toolChoice, ext } = value
   report.ext(ext, '')
-  report.unwritten(value, handled, '')
-  if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
+  fields.leave(value, report)
   writing.loads = lacksSearch(tools, writing)
   const inner = tools && encodeTools(tools, writing)
   report.resolvePending(inner, '/tools')
@@ -215,7 +175,7 @@ export function encodeBody(value: CanonicalRequest, writing: Writing): Responses
   const instructions = encodeInstructions(messages, writing)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
   const isOffered = callable?.length || native
-  noteUnwritten(value, writing)
+  refuseReferences(value, writing)
   const wire: ResponsesBody = {
     model: value.model,
     instructions,

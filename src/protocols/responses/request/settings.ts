@@ -4,7 +4,6 @@ import type {
   OutputSpec,
   StateSpec,
 } from '../../../canonical/request.ts'
-import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullishOrNone, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
@@ -14,14 +13,7 @@ import { withoutAnnotations } from '../content/tools.ts'
 import { unresolvable, type Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type {
-  ResponsesBody,
-  ResponsesFormat,
-  ResponsesReasoningConfig,
-  ResponsesRequest,
-  ResponsesTextConfig,
-} from '../schema.ts'
-import { fields } from './fields.ts'
+import type { ResponsesBody, ResponsesFormat, ResponsesRequest } from '../schema.ts'
 
 const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
@@ -33,28 +25,6 @@ export type Reading = {
   /** Where canonical fields were, if not in their default place. */
   places: FieldNames
   report: ResponsesReport
-}
-
-/** Known keys of the objects in a body. */
-const knownIn = {
-  text: keysIn(fields.keysIn('text'), keysOf<ResponsesTextConfig>()('format')),
-  reasoning: keysIn(
-    fields.keysIn('reasoning'),
-    keysOf<ResponsesReasoningConfig>()('generate_summary'),
-  ),
-  prompt_cache_options: keysIn(fields.keysIn('prompt_cache_options'), {}),
-  stream_options: keysIn(fields.keysIn('stream_options'), {}),
-}
-
-/** The unknown keys of a body, and of the objects in it. */
-export function unknownIn(body: ResponsesRequest, known: Keys): JsonObject {
-  const unknown = unknownOf(body, known) ?? {}
-  let key: keyof typeof knownIn
-  for (key in knownIn) {
-    const object = body[key]
-    if (object) keepIn(unknown, key, unknownOf(object, knownIn[key]))
-  }
-  return unknown
 }
 
 /** `text.format`. */
@@ -76,7 +46,7 @@ export function decodeOutput(
 /** Keeps unknown keys of an object in the body. */
 export function keepIn(
   unknown: JsonObject,
-  key: keyof typeof knownIn,
+  key: 'text' | 'reasoning',
   more: JsonObject | undefined,
 ): void {
   if (more) unknown[key] = Object.assign({}, unknown[key], more)
@@ -176,36 +146,10 @@ export function decodeInclude(
   })
 }
 
-/** The fields of each group of a request that are written, or lost with a note of their own. */
-const handledOf = Object.entries({
-  output: keysIn(['format', 'modalities'], fields.fieldsOf('output')),
-  reasoning: keysIn(['budgetTokens', 'mode', 'display'], fields.fieldsOf('reasoning')),
-  sampling: fields.fieldsOf('sampling'),
-  cache: keysIn(['auto', 'contentRef'], fields.fieldsOf('cache')),
-  serviceTier: fields.fieldsOf('serviceTier'),
-  state: keysIn(
-    ['include', 'encryptedReasoning', 'thread', 'compaction', 'continuationToken'],
-    fields.fieldsOf('state'),
-  ),
-  safety: fields.fieldsOf('safety'),
-  // Every stream has usage here.
-  stream: keysIn(['includeUsage'], fields.fieldsOf('stream')),
-}).map(([group, handled]) => ({
-  group: group as keyof CanonicalRequest,
-  handled,
-  prefix: `${group}.`,
-}))
-
-/**
- * Notes the settings that have no field here, and refuses references to what another provider
- * stores.
- */
-export function noteUnwritten(request: CanonicalRequest, writing: Writing): void {
+/** Refuses references to what another provider stores. */
+export function refuseReferences(request: CanonicalRequest, writing: Writing): void {
   const { cache = {}, state = {} } = request
-  const { report } = writing
-  for (const { group, handled, prefix } of handledOf)
-    if (request[group]) report.unwritten(request[group] as object, handled, '', prefix)
-  if (cache.auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
+  if (cache.auto?.ttl !== undefined) writing.report.add('cache.ttl', '', 'cache.auto')
   if (cache.contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
   if (state.thread !== undefined) unresolvable(undefined, 'state.thread', writing)
   if (state.compaction !== undefined) unresolvable(undefined, 'state.compaction', writing)
