@@ -6,6 +6,7 @@ import type {
   SearchResultPart,
   TextPart,
 } from '../../../canonical/message.ts'
+import { rawOf, withoutPlace } from '../../../kit/conversation/without-place.ts'
 import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
@@ -16,9 +17,7 @@ import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { partsOfBlocks } from '../../../kit/signatures/block-parts.ts'
 import { carrier } from '../../../kit/signatures/carried.ts'
-import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { blockOf, keep, keepBoth, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import {
   ConverseBlock,
@@ -248,26 +247,17 @@ export function encodePart(
     case 'search-result':
       return [encodeSearchResult(part, writing, write)]
     case 'server-tool':
-      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      if (part.image && writing.to === 'client') {
+    case 'control':
+    case 'opaque': {
+      const raw = rawOf(part, protocolName)
+      if (raw) return [asRead(raw)]
+      if (part.type === 'server-tool' && part.image && writing.to === 'client') {
         report.add('server-tool.image-only', part.at)
         return encodeMedia(part.image, role, writing, write)
       }
-      report.add(
-        writing.serverToolHistory === 'text' ? 'server-tool.as-text' : 'server-tool.dropped',
-        part.at,
-      )
-      return writing.serverToolHistory === 'text' ? [{ text: serverToolText(part) }] : []
-    case 'control':
-      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      if (isUnresolvable(part)) writing.unresolvable(part)
-      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
-        report.add('part.unsupported', part.at)
-      return []
-    case 'opaque':
-      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      report.add('part.unknown', part.at)
-      return []
+      const text = withoutPlace(part, writing)
+      return text === undefined ? [] : [{ text }]
+    }
     default:
       return part satisfies never
   }

@@ -1,5 +1,4 @@
 import type {
-  OpaquePart,
   Part,
   Place,
   RefusalPart,
@@ -8,15 +7,14 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
+import { rawOf, withoutPlace } from '../../../kit/conversation/without-place.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
-import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import {
   type GenerateContentPart,
@@ -216,15 +214,17 @@ export function encodePart(part: Part, writing: Writing): GenerateContentWritten
     case 'search-result':
       return encodeSearchResult(part, writing, write)
     case 'server-tool':
-      return encodeServerTool(part, writing, write)
     case 'control':
-      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      if (isUnresolvable(part)) writing.unresolvable(part)
-      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
-        report.add('part.unsupported', part.at)
-      return []
-    case 'opaque':
-      return encodeOpaque(part, writing)
+    case 'opaque': {
+      const raw = rawOf(part, protocolName)
+      if (raw) return [asRead(raw)]
+      if (part.type === 'server-tool' && part.image) {
+        report.add('server-tool.image-only', part.at)
+        return write([{ ...part.image, ...omitUndefined({ signature: part.signature }) }])
+      }
+      const text = withoutPlace(part, writing)
+      return text === undefined ? [] : [{ text }]
+    }
     default:
       return part satisfies never
   }
@@ -298,32 +298,4 @@ function encodeSearchResult(
   return typeof first?.text === 'string' && first.thoughtSignature === undefined && !first.thought
     ? [{ ...first, text: `${head}\n${first.text}` }, ...others]
     : [{ text: head }, ...inside]
-}
-
-function encodeServerTool(
-  part: ServerToolPart,
-  writing: Writing,
-  write: (parts: readonly Part[]) => GenerateContentWrittenPart[],
-): GenerateContentWrittenPart[] {
-  const { report, serverToolHistory } = writing
-  if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-  if (part.image) {
-    report.add('server-tool.image-only', part.at)
-    return write([{ ...part.image, ...omitUndefined({ signature: part.signature }) }])
-  }
-  if (serverToolHistory !== 'text') {
-    report.add('server-tool.dropped', part.at)
-    return []
-  }
-  report.add('server-tool.as-text', part.at)
-  return [{ text: serverToolText(part) }]
-}
-
-function encodeOpaque(
-  { protocol, raw, at }: OpaquePart,
-  { report }: Writing,
-): GenerateContentWrittenPart[] {
-  if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
-  report.add('part.unknown', at)
-  return []
 }

@@ -7,6 +7,7 @@ import type {
 } from '../../../canonical/message.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
+import { rawOf, withoutPlace } from '../../../kit/conversation/without-place.ts'
 import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
@@ -16,9 +17,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { partsOfBlocks } from '../../../kit/signatures/block-parts.ts'
 import { carrier } from '../../../kit/signatures/carried.ts'
-import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import {
@@ -258,35 +257,21 @@ export function encodePart(
         ),
       ]
     }
-    case 'server-tool': {
-      if (
-        part.protocol === protocolName &&
-        isObject(part.raw) &&
-        (writing.to === 'client' || writing.opens || !isTranslatedSearch(part))
-      )
-        return [asRead(part.raw)]
-      const search = writing.to === 'client' ? encodeSearch(part) : undefined
+    case 'server-tool':
+    case 'control':
+    case 'opaque': {
+      const raw = rawOf(part, protocolName)
+      const isSearch = part.type === 'server-tool' && isTranslatedSearch(part)
+      if (raw && (!isSearch || writing.to === 'client' || writing.opens)) return [asRead(raw)]
+      const search =
+        part.type === 'server-tool' && writing.to === 'client' ? encodeSearch(part) : undefined
       if (search) {
         report.add('server-tool.search', part.at)
         return search
       }
-      if (writing.serverToolHistory !== 'text') {
-        report.add('server-tool.dropped', part.at)
-        return []
-      }
-      report.add('server-tool.as-text', part.at)
-      return [{ type: 'text', text: serverToolText(part) }]
+      const text = withoutPlace(part, writing)
+      return text === undefined ? [] : [{ type: 'text', text }]
     }
-    case 'control':
-      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      if (isUnresolvable(part)) writing.unresolvable(part)
-      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools))
-        report.add('part.unsupported', part.at)
-      return []
-    case 'opaque':
-      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-      report.add('part.unknown', part.at)
-      return []
     default:
       return part satisfies never
   }

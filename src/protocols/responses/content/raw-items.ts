@@ -6,10 +6,9 @@ import type {
   Role,
   ServerToolPart,
 } from '../../../canonical/message.ts'
+import { rawOf, withoutPlace } from '../../../kit/conversation/without-place.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { isUnresolvable } from '../../../kit/signatures/state.ts'
-import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { ResponsesWrittenItem } from '../schema.ts'
@@ -112,40 +111,37 @@ export function encodeRaw(
   part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>,
   writing: Writing,
 ): ResponsesWrittenItem[] {
-  const { report, options } = writing
-  if (part.protocol === protocolName && isObject(part.raw)) {
-    const { id } = part.raw
+  const { report, options, target } = writing
+  const raw = rawOf(part, protocolName)
+  if (raw) {
+    const { id } = raw
     // No other item gets its id.
     if (typeof id === 'string') writing.itemId?.(id, '')
-    return [asRead(part.raw)]
+    return [asRead(raw)]
   }
-  if (part.type === 'opaque') {
-    report.add('part.unknown', part.at)
-    return []
-  }
-  if (part.type === 'server-tool') {
-    if (options.serverToolHistory !== 'text') {
-      report.add('server-tool.dropped', part.at)
-      return []
+  if (part.type === 'control') {
+    if (part.control === 'tool-addition' && part.tools?.length) {
+      report.add('tool.addition', part.at)
+      return [
+        { type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, writing) },
+      ]
     }
-    report.add('server-tool.as-text', part.at)
-    return [
-      encodeContainer(
-        { role: 'assistant', origin: 'message', parts: [] },
-        [{ type: 'output_text', text: serverToolText(part), annotations: [] }],
-        writing,
-      ),
-    ]
+    if (part.control === 'configuration' && part.effort !== undefined)
+      return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
   }
-  if (part.control === 'tool-addition' && part.tools?.length) {
-    report.add('tool.addition', part.at)
-    return [
-      { type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, writing) },
-    ]
-  }
-  if (part.control === 'configuration' && part.effort !== undefined)
-    return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
-  if (isUnresolvable(part)) unresolvable(part.at, undefined, writing)
-  else report.add('part.unsupported', part.at)
-  return []
+  const text = withoutPlace(part, {
+    report,
+    to: target === 'input' ? 'provider' : 'client',
+    serverToolHistory: options.serverToolHistory,
+    unresolvable: control => unresolvable(control.at, undefined, writing),
+  })
+  return text === undefined
+    ? []
+    : [
+        encodeContainer(
+          { role: 'assistant', origin: 'message', parts: [] },
+          [{ type: 'output_text', text, annotations: [] }],
+          writing,
+        ),
+      ]
 }
