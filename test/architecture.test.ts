@@ -18,7 +18,10 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     rooms: ['canonical', 'errors.ts', 'protocol.ts'],
     packages: ['@noble/hashes', 'zod/mini'],
   },
-  sse: { rooms: ['kit/json/scan.ts', 'protocol.ts'], packages: ['eventsource-parser'] },
+  sse: {
+    rooms: ['kit/json/digits.ts', 'kit/json/scan.ts', 'protocol.ts'],
+    packages: ['eventsource-parser'],
+  },
   eventstream: { rooms: ['kit', 'protocol.ts', 'sse'], packages: [] },
   'protocol folder': {
     rooms: [

@@ -11,13 +11,14 @@ import {
 } from '../api.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
+import { parseExact, writeExact } from '../kit/json/digits.ts'
 import { placeOfFault } from '../kit/json/fault.ts'
 import { isObject } from '../kit/json/json.ts'
 import { logFormats } from '../operations/access-log.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { explodeResponse } from '../translate/fold.ts'
-import { refuseIfStrict } from '../translate/settings.ts'
+import { refuseIfStrict, withDigits } from '../translate/settings.ts'
 import { addAddress } from './address.ts'
 import { oneOf, withChoices } from './choices.ts'
 import { addClientConfig } from './client-config.ts'
@@ -223,13 +224,13 @@ async function translate({
   if (kind === 'request') {
     const { body: translated, notes, context: made } = translateRequest(body, options)
     if (contextOut !== undefined) await writeJsonFile(contextOut, made)
-    printNotes(notes)
-    return print(`${JSON.stringify(translated)}\n`)
+    printNotes(withDigits(notes))
+    return print(`${writeExact(translated)}\n`)
   }
   if (kind === 'response') {
     const { body: translated, notes } = translateResponse(body, options)
-    printNotes(notes)
-    return print(`${JSON.stringify(translated)}\n`)
+    printNotes(withDigits(notes))
+    return print(`${writeExact(translated)}\n`)
   }
   if (!isObject(body) || typeof body['status'] !== 'number')
     throw new TranslationError(
@@ -305,7 +306,7 @@ async function readInput(): Promise<string> {
 
 function parse(text: string, protocol: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (cause) {
     const fault =
       text.trim() === ''

@@ -1,4 +1,5 @@
 import { unreadable } from '../kit/errors/failed-response.ts'
+import { parseExact, writeExact } from '../kit/json/digits.ts'
 import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import type { Framing } from '../protocol.ts'
 import { encoded, joined, quickText } from '../sse/bytes.ts'
@@ -181,10 +182,10 @@ function bytesOfFrame({ data, id }: Frame): Uint8Array | undefined {
 function eventOf(data: string): [name: string, payload: string] | undefined {
   const name = /^\{"([^"\\]+)":/.exec(data)?.[1]
   try {
-    const entries = Object.entries(JSON.parse(data) as object)
+    const entries = Object.entries(parseExact(data) as object)
     if (entries.length === 1 && name !== undefined) return [name, data.slice(name.length + 4, -1)]
     const entry = entries.find(([, value]) => typeof value === 'object' && value !== null)
-    return entry && [entry[0], JSON.stringify(entry[1])]
+    return entry && [entry[0], writeExact(entry[1])]
   } catch {
     return undefined
   }

@@ -1,6 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
+import { writeExact } from '../kit/json/digits.ts'
 import { isObject } from '../kit/json/json.ts'
 import type { Protocol, Signatures } from '../protocol.ts'
 import { framesOfText } from '../sse/framing.ts'
@@ -226,7 +227,7 @@ async function whole(
       ...headersOf(opened),
       ...(config.defaults.notesHeader && notesHeader(trace.notes)),
     },
-    body: passed ?? JSON.stringify(body),
+    body: passed ?? writeExact(body),
   }
 }
 

@@ -7,6 +7,7 @@ import type { SocketSettings } from '../gateway/gateway.ts'
 import { newId } from '../gateway/ids.ts'
 import type { Share } from '../gateway/memory.ts'
 import type { GatewayRequest, GatewayResponse } from '../gateway/request.ts'
+import { parseExact, writeExact } from '../kit/json/digits.ts'
 import { type JsonObject, parseObject } from '../kit/json/json.ts'
 import { nesting } from '../kit/json/scan.ts'
 import type { Headers, Protocol, SocketGlance, SocketWire } from '../protocol.ts'
@@ -259,9 +260,9 @@ export class Session {
     if (previous !== undefined && !turn.continued && !turn.generates)
       throw unknownPrevious(this.#protocol, previous)
     const body = turn.continued
-      ? this.#wire.continued(requested.body, JSON.parse(String(turn.continued.items)) as unknown[])
+      ? this.#wire.continued(requested.body, parseExact(String(turn.continued.items)) as unknown[])
       : requested.body
-    const items = Buffer.from(JSON.stringify(this.#wire.itemsOf(body)))
+    const items = Buffer.from(writeExact(this.#wire.itemsOf(body)))
     if (items.length <= this.#settings.messageLimitBytes) {
       this.#memory.add(items.length)
       turn.items = items
@@ -271,7 +272,7 @@ export class Session {
       const events = this.#wire.prepared(body, id, Math.floor(Date.now() / 1000))
       turn.prepared = { id, events }
     }
-    return Buffer.from(JSON.stringify(body))
+    return Buffer.from(writeExact(body))
   }
 
   #objectOf(data: Buffer | undefined): JsonObject {
@@ -330,7 +331,7 @@ export class Session {
   ): Last | undefined {
     if (id === undefined || !items) return undefined
     const more = this.#wire.readable(output, isStored)
-    const whole = more.length === 0 ? items : joinedLists(items, JSON.stringify(more))
+    const whole = more.length === 0 ? items : joinedLists(items, writeExact(more))
     return whole.length > this.#settings.messageLimitBytes ? undefined : { id, items: whole }
   }
 
@@ -341,7 +342,7 @@ export class Session {
   }
 
   async #send(event: object, marks: JsonObject | undefined): Promise<void> {
-    this.#connection.send(marked(JSON.stringify(event), marks))
+    this.#connection.send(marked(writeExact(event), marks))
     if (this.#stream.writableNeedDrain) await drained(this.#stream)
   }
 

@@ -1,9 +1,11 @@
+import { parseExact } from '../kit/json/digits.ts'
+
 /** The parsed data of a frame, or the string `[DONE]`. Undefined: not JSON. */
 export function parseData(data: string): unknown {
   const text = data.trim()
   if (text === '[DONE]') return text
   try {
-    return JSON.parse(text) as unknown
+    return parseExact(text)
   } catch {
     return undefined
   }

@@ -8,7 +8,7 @@ import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Protocol } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
-import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
+import { type Exactness, placesIn, refuseIfStrict, type Settings, withDigits } from './settings.ts'
 import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
 /**
@@ -65,13 +65,16 @@ export function encodeCollected(
   response: CanonicalResponse,
   reader: Pick<StreamReader, 'notes' | 'places'>,
   protocol: Protocol,
-  settings: Settings,
+  settings: Settings & Exactness,
 ): { body: unknown; notes: Note[] } {
   const { wire, notes } = protocol.encodeResponse(response, {
     ...optionsFor(protocol, settings),
     fieldNames: placesIn(reader.places(), protocol),
   })
-  const all = [...withoutRepairs(reader.notes()), ...notes]
+  const all = withDigits(
+    [...withoutRepairs(reader.notes()), ...notes],
+    settings.keepsDigits ?? false,
+  )
   refuseIfStrict(all, settings.strict, protocol.name)
   return { body: wire, notes: all }
 }
@@ -98,7 +101,7 @@ export function explodeResponse(
   }
   for (const event of explode(value)) streamEncoder.step(state, event, write)
   streamEncoder.end(state, write)
-  const all = [...withoutRepairs(notes), ...state.notes]
+  const all = withDigits([...withoutRepairs(notes), ...state.notes])
   refuseIfStrict(all, settings.strict, protocol.name)
   return { text, notes: all }
 }

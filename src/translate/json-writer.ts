@@ -1,3 +1,5 @@
+import { writeExact, writeMember } from '../kit/json/digits.ts'
+
 /**
  * Is this text worth remembering? A shorter one is escaped as quickly; a longer one, mostly an
  * image, would take memory.
@@ -42,12 +44,11 @@ export function createJsonWriter(): (wire: unknown) => string {
     // Concatenated, which V8 does lazily; `join` would copy the texts at each level.
     let members = ''
     for (const key of Object.keys(value)) {
-      const json =
-        found.get(key) ?? JSON.stringify(value[key as never]) ?? (isList ? 'null' : undefined)
+      const json = found.get(key) ?? writeMember(value, key) ?? (isList ? 'null' : undefined)
       if (json !== undefined)
         members += `${members === '' ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}${json}`
     }
     return isList ? `[${members}]` : `{${members}}`
   }
-  return wire => written(wire, 0) ?? JSON.stringify(wire)
+  return wire => written(wire, 0) ?? writeExact(wire)
 }

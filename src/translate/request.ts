@@ -17,7 +17,7 @@ import { fitRequest } from './fitting.ts'
 import { refuseForeign } from './foreign.ts'
 import { refuseTooMany } from './limits.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
-import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
+import { type Exactness, placesIn, refuseIfStrict, type Settings, withDigits } from './settings.ts'
 
 /**
  * `isPlain`: the body is known to contain no wrapped signatures. `foreignSignatures`: of every
@@ -26,7 +26,7 @@ import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
  */
 type Wrapping = { isPlain?: boolean; foreignSignatures?: 'drop' | 'wrap'; fitsVendor?: boolean }
 
-type Given = Settings & Resolvers & Wrapping
+type Given = Settings & Resolvers & Wrapping & Exactness
 type Translated = { body: unknown; notes: Note[]; context: TranslationContext }
 
 /**
@@ -95,7 +95,7 @@ function rewritten(
   settings: Given,
   anew: boolean,
 ): Translated {
-  const { strict, model, keepsResponse = false, fitsVendor = false } = settings
+  const { strict, model, keepsResponse = false, fitsVendor = false, keepsDigits = false } = settings
   const writing = optionsFor(to, settings)
   const decoded = from.decodeRequest(body, optionsFor(from, settings))
   const decodedRequest = decoded.value
@@ -114,7 +114,8 @@ function rewritten(
     to,
     Object.assign({}, writing, { fieldNames }),
   )
-  const written = { body: encoded.wire, notes: [...decoded.notes, ...encoded.notes] }
+  const noted = [...decoded.notes, ...encoded.notes]
+  const written = { body: encoded.wire, notes: withDigits(noted, keepsDigits) }
   const { body: wire, notes } =
     from.name === to.name && !fitsVendor
       ? written

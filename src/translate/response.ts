@@ -22,7 +22,14 @@ import { withCallIds } from './call-ids.ts'
 import { withTrueEnds } from './endings.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
-import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
+import {
+  type Exactness,
+  keptId,
+  placesIn,
+  refuseIfStrict,
+  type Settings,
+  withDigits,
+} from './settings.ts'
 
 /**
  * `signatures`: those that the caller stores itself (`signatures: 'store'`), for the next request.
@@ -54,7 +61,7 @@ export function translateCounted(
   body: unknown,
   from: Protocol,
   to: Protocol,
-  settings: Settings,
+  settings: Settings & Exactness,
 ): TranslatedResponse & Outcome {
   const { strict, model } = settings
   if (from !== to) return translateForeign(body, from, to, settings)
@@ -67,9 +74,9 @@ export function translateForeign(
   body: unknown,
   from: UpstreamHalf,
   to: ClientHalf,
-  settings: Settings,
+  settings: Settings & Exactness,
 ): TranslatedResponse & Outcome {
-  const { strict, model, renewId, context } = settings
+  const { strict, model, renewId, context, keepsDigits = false } = settings
   const { value, notes, fieldNames } = readBody(from.name, body, () =>
     from.decodeResponse(body, optionsFor(from, settings)),
   )
@@ -86,11 +93,10 @@ export function translateForeign(
   const report = createReport(to.name, translateNotes, encoding.fieldNames)
   if (restored.error) reportDroppedContent(restored, report)
   const isRenewed = id !== undefined && restored.id === undefined
-  const all = [
-    ...notes,
-    ...(isRenewed ? ofRenewedId(encoded.notes) : encoded.notes),
-    ...report.notes,
-  ]
+  const all = withDigits(
+    [...notes, ...(isRenewed ? ofRenewedId(encoded.notes) : encoded.notes), ...report.notes],
+    keepsDigits,
+  )
   refuseIfStrict(all, strict, to.name)
   return {
     body: encoded.wire,

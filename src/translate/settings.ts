@@ -36,6 +36,13 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   hideUsage?: boolean
 }
 
+/** `keepsDigits`: the body is written by `writeExact`, with the numbers as they came. */
+export type Exactness = { keepsDigits?: boolean }
+
+/** The notes that hold for a body that is written as text. */
+export const withDigits = (notes: Note[], keepsDigits = true): Note[] =>
+  keepsDigits ? notes.filter(({ code }) => code !== 'tool-call.number') : notes
+
 /** The first note that strict forbids. */
 export function forbidden(notes: Note[], strict: Settings['strict']): Note | undefined {
   if (!strict) return undefined

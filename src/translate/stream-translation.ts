@@ -22,7 +22,7 @@ import {
 } from './normalizer.ts'
 import { ofRenewedId } from './notes.ts'
 import { type RestoreState, restoreEvent, startRestoring } from './restore.ts'
-import { forbidden, keptId, type Settings } from './settings.ts'
+import { forbidden, keptId, type Settings, withDigits } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
 import { createStreamReader, type StreamReader } from './stream-reader.ts'
 import { type Own, type StreamTranslator, Translator } from './stream-translator.ts'
@@ -114,7 +114,8 @@ class Translation implements Own<string> {
   #notesOf(choose: (list: Note[]) => Note[]): Note[] {
     const before = [...this.reader.noteLists(), this.#restoring.notes, this.#order.notes]
     const encoded = choose(this.#encoding.notes)
-    return [...before.flatMap(choose), ...(this.#isRenewed ? ofRenewedId(encoded) : encoded)]
+    const after = this.#isRenewed ? ofRenewedId(encoded) : encoded
+    return withDigits([...before.flatMap(choose), ...after])
   }
 
   signatures(): Signatures {

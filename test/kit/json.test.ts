@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { advanceJson, keepsNumbers, parseObject, startJson } from '../../src/kit/json/json.ts'
+import { keepsNumbers } from '../../src/kit/json/digits.ts'
+import { advanceJson, parseObject, startJson } from '../../src/kit/json/json.ts'
 
 describe('JSON text as it arrives', () => {
   const wholeAfter = (chunks: string[]) => {

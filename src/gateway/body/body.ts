@@ -1,3 +1,4 @@
+import { parseExact } from '../../kit/json/digits.ts'
 import type { JsonObject } from '../../kit/json/json.ts'
 import { nesting } from '../../kit/json/scan.ts'
 import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
@@ -305,7 +306,7 @@ function parse(text: string): unknown {
   if (text.trim() === '')
     throw reject(400, 'invalid_request', 'the body is empty: expected a JSON object')
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (error) {
     const at = /position \d+/.exec(error instanceof Error ? error.message : '')?.[0]
     throw reject(400, 'invalid_request', `the body is not JSON${at ? ` (at ${at})` : ''}`)

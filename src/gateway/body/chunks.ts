@@ -1,3 +1,4 @@
+import { parseExact, writeExact, writeMember } from '../../kit/json/digits.ts'
 import type { JsonObject } from '../../kit/json/json.ts'
 import { textOf } from '../../sse/bytes.ts'
 import { stepBytes } from './long-work.ts'
@@ -20,7 +21,7 @@ export function* parseInChunks(
   const lists = members.filter(({ cuts }) => cuts && cuts.length > 0)
   const keys = new Set(members.map(member => keyOf(bytes, member)))
   // Of duplicate keys, the last one counts.
-  if (keys.size < members.length) return JSON.parse(textOf(bytes))
+  if (keys.size < members.length) return parseExact(textOf(bytes))
   let text = ''
   let read = 0
   for (const { start, end } of lists) {
@@ -29,14 +30,14 @@ export function* parseInChunks(
   }
   text += textOf(bytes.subarray(read))
   if (text.length > stepBytes) yield
-  const whole = JSON.parse(text) as Record<string, unknown[]>
+  const whole = parseExact(text) as Record<string, unknown[]>
   let parsed = 0
   for (const list of lists) {
     const { start, end, cuts = [] } = list
     const items = whole[keyOf(bytes, list)] as unknown[]
     let from = start + 1
     const take = (to: number) => {
-      for (const item of JSON.parse(`[${textOf(bytes.subarray(from, to))}]`) as unknown[])
+      for (const item of parseExact(`[${textOf(bytes.subarray(from, to))}]`) as unknown[])
         items.push(item)
       from = to + 1
     }
@@ -52,7 +53,7 @@ export function* parseInChunks(
 }
 
 /**
- * As `JSON.stringify`, but returns bytes, ignores `toJSON`, and works in steps. `expected`: the
+ * As `writeExact`, but returns bytes, ignores `toJSON`, and works in steps. `expected`: the
  * number of bytes to allocate.
  */
 export function* serializeInChunks(
@@ -65,12 +66,12 @@ export function* serializeInChunks(
   for (const key of Object.keys(value)) {
     const member = value[key]
     const rest = Array.isArray(member) ? member : undefined
-    const text = JSON.stringify(rest ? rest.slice(0, chunkItems) : member)
+    const text = rest ? writeExact(rest.slice(0, chunkItems)) : writeMember(value, key)
     if (text === undefined) continue
     if (text.length > stepBytes) yield
     out.add(`${isFirst ? '{' : ','}${JSON.stringify(key)}:${text}`)
     for (let i = chunkItems; rest && i < rest.length; i += chunkItems) {
-      out.continue(JSON.stringify(rest.slice(i, i + chunkItems)))
+      out.continue(writeExact(rest.slice(i, i + chunkItems)))
       if (out.length - paused < stepBytes) continue
       paused = out.length
       yield

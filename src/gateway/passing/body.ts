@@ -1,3 +1,4 @@
+import { writeExact } from '../../kit/json/digits.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { isJson, type ReadBody, readAll, readJson } from '../body/body.ts'
 import { namedIn } from '../body/model-name.ts'
@@ -49,14 +50,14 @@ function ofJson(body: ReadBody, typed: { type?: string }): PassedBody {
   const { outline, bytes, members } = body
   const hasModel =
     isObject(outline) && Object.keys(outline).some(key => key.toLowerCase() === 'model')
-  const same = () => bytes ?? JSON.stringify(body.value)
+  const same = () => bytes ?? writeExact(body.value)
   if (!hasModel) return { outline, isClear: false, sent: () => ({ ...typed, bytes: same }) }
   const own = namedIn(body, undefined)
   const renamedTo = (model: string) => {
     const { value } = body
     return (
       (bytes && renamed(bytes, model, members)) ??
-      JSON.stringify(isObject(value) ? { ...value, model } : value)
+      writeExact(isObject(value) ? { ...value, model } : value)
     )
   }
   return {

@@ -1,4 +1,5 @@
 import type { Message } from '../../canonical/message.ts'
+import { writeExact } from '../../kit/json/digits.ts'
 import { isObject, parseObject } from '../../kit/json/json.ts'
 import { inTime } from '../../stores/circuit.ts'
 import { reject } from '../error.ts'
@@ -113,7 +114,7 @@ export function createResponseStore(
     signature: (owner, callId) => get(owner, 'signature', callId),
     async keep(owner, id, kept, items) {
       await Promise.all([
-        set(owner, 'response', id, JSON.stringify(kept)),
+        set(owner, 'response', id, writeExact(kept)),
         ...items.map(item => set(owner, 'item', item, id)),
       ])
     },

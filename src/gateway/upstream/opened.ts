@@ -24,6 +24,7 @@ export type Prepared = {
   settings: ReturnType<typeof freshIds> &
     Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & {
       context: TranslationContext
+      keepsDigits?: true
       maxEventLength: number
     }
 }

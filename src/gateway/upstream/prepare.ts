@@ -1,5 +1,6 @@
 import { neededBy } from '../../clients/index.ts'
 import { mergeOptions, optionsFor } from '../../kit/fields/option-groups.ts'
+import { writeExact } from '../../kit/json/digits.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
@@ -259,6 +260,7 @@ function requestSettings(
     now,
     newId,
     path: incoming.request.path,
+    keepsDigits: true,
     ...(defaults.strict && { strict: defaults.strict }),
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
     ...(to === protocol && body.isPlain && { isPlain: true }),
@@ -321,7 +323,7 @@ function written(
   wire: unknown,
   length: number,
 ): string | Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>> {
-  if (length <= long || !isObject(wire)) return JSON.stringify(wire)
+  if (length <= long || !isObject(wire)) return writeExact(wire)
   const steps = serializeInChunks(wire, length)
   return length < longWorkFrom ? atOnce(steps) : pause().then(() => withPauses(steps))
 }
@@ -377,6 +379,7 @@ function responseSettings(
     maxEventLength: defaults.eventLimit,
     renewId: keepsHere(incoming, candidate) || isRepeated,
     hideUsage: hidesUsage,
+    keepsDigits: true,
     ...freshIds(),
   }
   if (defaults.strict) settings.strict = defaults.strict

@@ -1,5 +1,6 @@
 import { copyOf, setOwn } from '../../canonical/copy.ts'
 import { flatMap } from '../text/flat-map.ts'
+import { parseExact, withDigitsOf } from './digits.ts'
 import {
   isClosing,
   isOpening,
@@ -8,7 +9,6 @@ import {
   nextToken,
   quote,
   startScan,
-  word,
 } from './scan.ts'
 
 export { setOwn }
@@ -77,9 +77,8 @@ export function same(a: unknown, b: unknown): boolean {
 
 /** A copy with only these keys. */
 export function only(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])),
-  )
+  const kept = flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : []))
+  return withDigitsOf(Object.fromEntries(kept), object)
 }
 
 /** A copy without these keys. */
@@ -87,13 +86,14 @@ export function without<Value>(
   object: Readonly<Record<string, Value>>,
   keys: readonly string[],
 ): Record<string, Value> {
-  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+  const kept = Object.entries(object).filter(([key]) => !keys.includes(key))
+  return withDigitsOf(Object.fromEntries(kept), object)
 }
 
 /** The value of a JSON text. Undefined: not JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return undefined
   }
@@ -124,41 +124,12 @@ export function isBottomless(text: string): boolean {
   return false
 }
 
-/**
- * Does every number of this JSON text keep its value when it is parsed? Numbers with many digits,
- * such as long ids, do not.
- */
-export function keepsNumbers(text: string): boolean {
-  if (!/\d[\d.]{15}|\d[eE]/.test(text)) return true
-  return numbersIn(text).every(number => digitsOf(number) === digitsOf(String(Number(number))))
-}
-
 /** Does the value contain a number? */
 export function holdsNumber(value: unknown): boolean {
   return (
     typeof value === 'number' ||
     (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
   )
-}
-
-/** The numbers of a JSON text, as written. */
-function numbersIn(text: string): string[] {
-  const found: string[] = []
-  const scan = startScan()
-  for (let at = nextToken(scan, text, 0); at >= 0; at = nextToken(scan, text, at)) {
-    const token = scan.token === word ? text.slice(scan.start, at) : ''
-    if (/^-?\d/.test(token)) found.push(token)
-  }
-  return found
-}
-
-/** A normal form: the digits without leading and trailing zeros, and the place of the first one. */
-function digitsOf(number: string): string {
-  const [, sign, whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
-  const digits = (whole + fraction).replace(/^0+/, '')
-  if (digits === '') return /^-?\d/.test(number) ? '0' : number
-  return `${sign}${digits.replace(/(?<!0)0+$/, '')}e${Number(exponent) - fraction.length + digits.length}`
 }
 
 /**

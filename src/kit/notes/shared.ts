@@ -399,7 +399,8 @@ export const sharedNotes = {
   },
   'tool-call.number': {
     kind: 'approximated',
-    meaning: 'A number of the arguments has more digits than JavaScript can represent.',
+    meaning:
+      'A number of the arguments has more digits than JavaScript can represent. Streams, the command and the gateway write all of them.',
     advice: 'Send it as a string.',
   },
   'tool-result.call-id': {

@@ -1,9 +1,9 @@
 import type { Place, ToolCallPart } from '../../canonical/message.ts'
+import { keepsNumbers, markNumbers, writeExact } from '../json/digits.ts'
 import {
   advanceJson,
   holdsNumber,
   type JsonObject,
-  keepsNumbers,
   parseObject,
   parseShallow,
   startJson,
@@ -45,7 +45,10 @@ export function objectInput(
   }
   if (object) {
     // Most arguments contain no numbers; a few parsed values show that faster than a long text.
-    if (holdsNumber(object) && !keepsNumbers(input)) report.add('tool-call.number', at, 'input')
+    if (holdsNumber(object) && !keepsNumbers(input)) {
+      report.add('tool-call.number', at, 'input')
+      markNumbers(object, input)
+    }
     return object
   }
   report.add('tool-call.input', at, 'input')
@@ -72,7 +75,7 @@ function firstObject(input: string): string | undefined {
 /** Arguments should be text; some servers send an object, or nothing at first. */
 export function readInput(input: unknown): string {
   if (typeof input === 'string') return input
-  return input === undefined || input === null ? '' : JSON.stringify(input)
+  return input === undefined || input === null ? '' : writeExact(input)
 }
 
 /** Some models write `null` for no arguments. */

@@ -1,3 +1,4 @@
+import { withDigitsOf, writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn } from '../json/json.ts'
 
 type Holder = 'object' | 'list' | 'one'
@@ -96,14 +97,13 @@ export function fitSchema(schema: JsonObject, refused: SchemaSubset): JsonObject
   return mapSchemas(schema, one => {
     const moved = Object.entries(one).filter(([key, value]) => isRefused(key, value))
     if (moved.length === 0) return one
-    const { description, ...kept } = Object.fromEntries(
-      Object.entries(one).filter(([key, value]) => !isRefused(key, value)),
-    )
+    const left = Object.entries(one).filter(([key, value]) => !isRefused(key, value))
+    const { description, ...kept } = withDigitsOf(Object.fromEntries(left), one)
     const dropped: string[] = []
     for (const [key, value] of moved) {
       const instead = refused[key]
       if (typeof instead === 'string' && !Object.hasOwn(one, instead)) kept[instead] = value
-      else dropped.push(`${key}: ${JSON.stringify(value)}`)
+      else dropped.push(`${key}: ${writeMember(one, key)}`)
     }
     const more = dropped.length > 0 ? [`(${dropped.join(', ')})`] : []
     const words = [

@@ -1,4 +1,5 @@
 import type { SchemaDialect } from '../../protocol.ts'
+import { writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
 import { resolveReferences } from './schema-references.ts'
 import { mapSchemas } from './schema-subset.ts'
@@ -90,7 +91,7 @@ export function foldRoot(schema: JsonObject): JsonObject {
       if (key === 'allOf' || branches.every(branch => namesIn(branch).includes(name)))
         required.add(name)
   }
-  const omitted = found.map(key => `${key}: ${JSON.stringify(schema[key])}`).join(', ')
+  const omitted = found.map(key => `${key}: ${writeMember(schema, key)}`).join(', ')
   const description = [schema['description'], `(${omitted})`]
     .filter(text => typeof text === 'string' && text !== '')
     .join(' ')

@@ -1,3 +1,4 @@
+import { writeExact } from '../../../kit/json/digits.ts'
 import type { Frames } from '../../../protocol.ts'
 import { pingComment, writeFrame } from '../../../sse/write.ts'
 import { encodeErrorBody } from '../errors.ts'
@@ -5,7 +6,7 @@ import { createChatReport } from '../notes.ts'
 
 export const frames: Frames = {
   named: false,
-  write: wire => writeFrame(wire === '[DONE]' ? wire : JSON.stringify(wire)),
+  write: wire => writeFrame(wire === '[DONE]' ? wire : writeExact(wire)),
   wrap: json => writeFrame(json),
   ping: pingComment,
   // Without `[DONE]`, which would mean a normal end.

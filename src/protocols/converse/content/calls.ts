@@ -7,6 +7,7 @@ import type {
 } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
@@ -59,7 +60,7 @@ export function decodeCall(
 
 function inputText(input: unknown): string {
   if (input == null) return ''
-  return typeof input === 'string' ? input : JSON.stringify(input)
+  return typeof input === 'string' ? input : writeExact(input)
 }
 
 const serverTool = (name: string) => systemTools.get(name.replace(/_result$/, '')) ?? 'other'
@@ -212,6 +213,6 @@ function isStructured({ structured, content }: ToolResultPart): boolean {
     only?.type === 'text' &&
     others.length === 0 &&
     only.cache === undefined &&
-    only.text === JSON.stringify(structured)
+    only.text === writeExact(structured)
   )
 }

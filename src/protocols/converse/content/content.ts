@@ -11,6 +11,7 @@ import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownInList, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { writtenRefusal, writtenResult, writtenText } from '../../../kit/fields/written.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
@@ -94,7 +95,7 @@ export function decodeBlock(block: ConverseBlock, at: Place, reading: Reading): 
   if (isBlockOf(block, 'searchResult')) return decodeSearchResult(block, at)
   if (isBlockOf(block, 'json'))
     return keepBoth<TextPart>(
-      { type: 'text', text: JSON.stringify(block.json), at: below(at, 'json') },
+      { type: 'text', text: writeExact(block.json), at: below(at, 'json') },
       undefined,
       unknownOf(block, jsonKeys),
     )

@@ -9,6 +9,7 @@ import type {
 } from '../../../canonical/request.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
@@ -128,7 +129,7 @@ const formatOf = (
   description: string | undefined,
 ): ConverseWrittenFormat => ({
   type: 'json_schema',
-  structure: { jsonSchema: omitUndefined({ schema: JSON.stringify(schema), name, description }) },
+  structure: { jsonSchema: omitUndefined({ schema: writeExact(schema), name, description }) },
 })
 
 /** `fields`: of the model's own API. */

@@ -1,6 +1,7 @@
 import type { EncoderEvent } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { createBlockEncoder, startBlocks } from '../../../kit/stream/block-encoder.ts'
@@ -245,7 +246,7 @@ function eventsOf({
     const { input, ...start } = toolUse
     return {
       start: { toolUse: start },
-      deltas: [{ toolUse: { input: isObject(input) ? JSON.stringify(input) : '' } }],
+      deltas: [{ toolUse: { input: isObject(input) ? writeExact(input) : '' } }],
     }
   }
   if (toolResult) {

@@ -1,10 +1,11 @@
+import { writeExact } from '../../../kit/json/digits.ts'
 import type { Frames } from '../../../protocol.ts'
 import { writeFrame } from '../../../sse/write.ts'
 import { encodeErrorBody, exceptionOf } from '../errors.ts'
 
 const wrap = (json: string) => writeFrame(json)
 
-const write = (wire: unknown) => wrap(JSON.stringify(wire))
+const write = (wire: unknown) => wrap(writeExact(wire))
 
 /**
  * Both clients of AWS take a stream that stops between frames for complete, so a failure is always

@@ -9,6 +9,7 @@ import type {
 } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
@@ -56,7 +57,7 @@ export function decodeCall(
     idOrigin: id ? 'wire' : 'synthesized',
     name: functionCall.name ?? '',
     kind: 'function',
-    input: args ? JSON.stringify(args) : '',
+    input: args ? writeExact(args) : '',
     ...omitUndefined({
       signature: decodeSignature(wire.thoughtSignature).signature,
       at: reading.place(below(at, 'functionCall')),
@@ -181,7 +182,7 @@ function readResponse(
   const text = (value: unknown): TextPart[] =>
     value === ''
       ? []
-      : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }]
+      : [{ type: 'text', text: typeof value === 'string' ? value : writeExact(value), at }]
   if (only && others.length === 0) {
     const [key, value] = only
     const isError = key === 'error' ? { isError: true } : {}

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../../canonical/tool.ts'
+import { withDigitsOf } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 
 /** The schema dialect of this protocol: types in upper case, `nullable`, and counts as strings. */
@@ -19,7 +20,7 @@ const inner = new Set(['items', 'additionalProperties', 'not'])
 
 /** Schema of this protocol → JSON Schema. What is JSON Schema already stays as it is. */
 export function decodeSchema(schema: JsonObject): JsonSchema {
-  const written: JsonObject = {}
+  const written: JsonObject = withDigitsOf({}, schema)
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'nullable' && typeof value === 'boolean') continue
     // Redundant next to the list in `enum`.

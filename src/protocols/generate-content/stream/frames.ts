@@ -1,10 +1,11 @@
+import { writeExact } from '../../../kit/json/digits.ts'
 import type { Frames } from '../../../protocol.ts'
 import { writeFrame } from '../../../sse/write.ts'
 import { encodeErrorBody } from '../errors.ts'
 
 const wrap = (json: string) => writeFrame(json, undefined, '\r\n')
 
-const write = (wire: unknown) => wrap(JSON.stringify(wire))
+const write = (wire: unknown) => wrap(writeExact(wire))
 
 /**
  * With the CRLF line ends of this protocol's own servers. No frame has an event name, and none ends

@@ -5,6 +5,7 @@ import type { Part, Place, TokenLogprob } from '../../../canonical/message.ts'
 import type { Note } from '../../../canonical/note.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -416,7 +417,7 @@ function closeCall(candidateState: CandidateState, emit: EmitEvent): void {
     type: 'part.delta',
     candidate,
     part: call.part,
-    delta: { kind: 'input', text: JSON.stringify(call.args) },
+    delta: { kind: 'input', text: writeExact(call.args) },
   })
   emit({ type: 'part.end', candidate, part: call.part })
 }

@@ -1,6 +1,7 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
@@ -59,7 +60,7 @@ export function decodeCall(
 
 function inputText(input: unknown): string {
   if (input == null) return ''
-  return typeof input === 'string' ? input : JSON.stringify(input)
+  return typeof input === 'string' ? input : writeExact(input)
 }
 
 const callerKeys = keysOf<{ type: string }>()('type')

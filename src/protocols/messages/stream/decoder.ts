@@ -4,6 +4,7 @@ import type { Part, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below, pointerOf, step } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -262,7 +263,7 @@ function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   delete state.open[index]
   flushClosing(state, emit)
   const { input = {} } = open.raw
-  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  const text = typeof input === 'string' ? input : writeExact(input)
   const isEmpty = open.type === 'tool_use' && !open.json && text === '{}'
   if (open.type === 'tool_use' && !open.json && !isEmpty)
     emit({ type: 'part.delta', candidate: 0, part: open.part, delta: { kind: 'input', text } })

@@ -1,6 +1,7 @@
 import type { EncoderEvent } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { createBlockEncoder, type EventOf, startBlocks } from '../../../kit/stream/block-encoder.ts'
 import type { Block } from '../../../kit/stream/blocks.ts'
@@ -241,7 +242,7 @@ function writeCarriers(state: EncoderState, emit: EmitWire): void {
 function writeBlock(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire): void {
   const index = state.nextIndex++
   const input = 'input' in content && content.type.endsWith('_use') ? content.input : undefined
-  const json = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : undefined
+  const json = isObject(input) && Object.keys(input).length > 0 ? writeExact(input) : undefined
   const begun = json === undefined ? content : { ...content, input: {} }
   emit({ type: 'content_block_start', index, content_block: begun })
   if (json !== undefined)

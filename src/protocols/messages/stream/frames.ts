@@ -1,3 +1,4 @@
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import type { Frames } from '../../../protocol.ts'
 import { writeFrame } from '../../../sse/write.ts'
@@ -12,7 +13,7 @@ const wrap = (json: string, wire: unknown) =>
  */
 export const frames: Frames = {
   named: true,
-  write: wire => wrap(JSON.stringify(wire), wire),
+  write: wire => wrap(writeExact(wire), wire),
   wrap,
   ping: writeFrame('{"type":"ping"}', 'ping'),
   ending: writeFrame('{"type":"message_stop"}', 'message_stop'),

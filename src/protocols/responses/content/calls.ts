@@ -7,6 +7,7 @@ import type {
 } from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { readInput } from '../../../kit/tools/object-input.ts'
@@ -113,7 +114,7 @@ function decodeOutput(output: unknown, at: Place, report: ResponsesReport | unde
     )
   if (!isObject(output)) return []
   report?.add('tool-result.stringified', at)
-  return [{ type: 'text', text: JSON.stringify(output), at }]
+  return [{ type: 'text', text: writeExact(output), at }]
 }
 
 export const validCallId = /^[\x21-\x7e]{1,64}$/

@@ -1,3 +1,4 @@
+import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, parseObject } from '../../../kit/json/json.ts'
 import type { Frames } from '../../../protocol.ts'
 import { pingComment, writeFrame } from '../../../sse/write.ts'
@@ -9,7 +10,7 @@ const wrap = (json: string, wire: unknown) =>
 
 export const frames: Frames = {
   named: true,
-  write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(JSON.stringify(wire), wire)),
+  write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(writeExact(wire), wire)),
   wrap,
   ping: pingComment,
   countAfter(data) {
