@@ -1,23 +1,27 @@
-import { Agent, type Dispatcher, EnvHttpProxyAgent, ProxyAgent } from 'undici'
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici'
 
-/** Agents by connection timeout and proxy, each with its own connections. */
+/** `proxy`: see `TransportCall`. `http2`: offered where the server takes it. */
+type Wanted = { connectMs: number; proxy: string | undefined; http2: boolean }
+
+/** Agents by what is wanted, each with its own connections. */
 export type Agents = {
-  /** `proxy`: see `TransportCall`. A promise where a package has to be loaded first. */
-  agentFor(connectMs: number, proxy: string | undefined): Dispatcher | Promise<Dispatcher>
+  /** A promise where a package has to be loaded first. */
+  agentFor(wanted: Wanted): Dispatcher | Promise<Dispatcher>
   close(): Promise<void>
 }
 
 export function createAgents(): Agents {
   const agents = new Map<string, Dispatcher | Promise<Dispatcher>>()
   return {
-    agentFor(connectMs, proxy) {
-      const name = `${connectMs} ${proxy ?? ''}`
+    agentFor({ connectMs, proxy, http2 }) {
+      const name = `${connectMs} ${http2} ${proxy ?? ''}`
       const known = agents.get(name)
       if (known) return known
+      const options = { ...patient, allowH2: http2 }
       const agent =
         proxy === undefined
-          ? new Agent({ connect: { timeout: connectMs }, ...patient })
-          : agentThrough(proxy, connectMs)
+          ? new Agent({ connect: { timeout: connectMs }, ...options, factory: pooled })
+          : agentThrough(proxy, connectMs, options)
       agents.set(name, agent)
       return agent
     },
@@ -40,13 +44,29 @@ const patient = {
   maxHeaderSize: 128 * 1024,
 }
 
-function agentThrough(proxy: string, connectMs: number): Dispatcher | Promise<Dispatcher> {
+/**
+ * Servers without TLS are near, and a new connection to them costs little. Those of Python and Node
+ * close an idle one after 5 seconds, which a request that is just being sent does not survive.
+ */
+const pooled = (origin: string | URL, options: object): Dispatcher =>
+  new Pool(
+    origin,
+    String(origin).startsWith('http:') ? { ...options, keepAliveTimeout: 4000 } : options,
+  )
+
+type Options = typeof patient & { allowH2: boolean }
+
+function agentThrough(
+  proxy: string,
+  connectMs: number,
+  options: Options,
+): Dispatcher | Promise<Dispatcher> {
   const timeout = { timeout: connectMs }
-  const tunneled = { proxyTls: timeout, requestTls: timeout, ...patient }
+  const tunneled = { proxyTls: timeout, requestTls: timeout, ...options }
   if (proxy === 'env') return new EnvHttpProxyAgent({ connect: timeout, ...tunneled })
   const url = new URL(proxy)
   return url.protocol.startsWith('socks')
-    ? throughSocks(url, connectMs)
+    ? throughSocks(url, connectMs, options)
     : new ProxyAgent({ uri: proxy, ...tunneled })
 }
 
@@ -54,6 +74,7 @@ function agentThrough(proxy: string, connectMs: number): Dispatcher | Promise<Di
 async function throughSocks(
   { protocol, hostname, port, username, password }: URL,
   connectMs: number,
+  options: Options,
 ): Promise<Dispatcher> {
   const { socksConnector } = await import('fetch-socks').catch((cause: unknown) => {
     throw new Error('a SOCKS proxy needs the package fetch-socks: npm install fetch-socks', {
@@ -69,9 +90,9 @@ async function throughSocks(
   }
   const connect = socksConnector(socks, { timeout: connectMs || longestMs })
   return new Agent({
-    ...patient,
-    connect: (options, callback) =>
-      connect(options, (...[error, socket]) =>
+    ...options,
+    connect: (target, callback) =>
+      connect(target, (...[error, socket]) =>
         error ? callback(discreet(error), null) : callback(null, socket as never),
       ),
   })

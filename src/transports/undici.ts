@@ -17,6 +17,7 @@ import { createSocketCalls } from './web-socket.ts'
 export function undiciTransport(): Transport {
   if (!('dispatch' in Agent.prototype)) return fetchTransport()
   const agents = createAgents()
+  const onlyHttp2 = new Set<string>()
   const sockets = createSocketCalls()
   return {
     usesProxies: true,
@@ -28,14 +29,22 @@ export function undiciTransport(): Transport {
       const { origin, path } = placeOf(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        const dispatch = (agent: Dispatcher) =>
-          agent.dispatch(
-            { origin, path, method, ...carried(headers, body) },
-            new Receiver(signal, resolve, reject),
-          )
-        const agent = agents.agentFor(connectMs, proxy)
-        if ('dispatch' in agent) dispatch(agent)
-        else agent.then(dispatch).catch(reject)
+        const start = (http2: boolean) => {
+          const failed = (error: unknown) => {
+            if (http2 || !refusesHttp1(error)) return reject(error)
+            onlyHttp2.add(origin)
+            start(true)
+          }
+          const dispatch = (agent: Dispatcher) =>
+            agent.dispatch(
+              { origin, path, method, ...carried(headers, body) },
+              new Receiver(signal, resolve, failed),
+            )
+          const agent = agents.agentFor({ connectMs, proxy, http2 })
+          if ('dispatch' in agent) dispatch(agent)
+          else agent.then(dispatch).catch(reject)
+        }
+        start(onlyHttp2.has(origin))
       })
     },
     close() {
@@ -44,6 +53,13 @@ export function undiciTransport(): Transport {
     },
   }
 }
+
+/**
+ * HTTP/1.1 is offered alone, which every other server takes: over HTTP/2 all calls would share one
+ * connection. A server without it refuses the handshake, so nothing was sent.
+ */
+const refusesHttp1 = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
 
 /**
  * Undici keeps a request body until its response has ended, which may be minutes: a long body is
