@@ -176,9 +176,12 @@ async function translate(request: IncomingMessage) {
   })
 }
 
-function clientSettings({ base, model }: z.output<typeof Configured>, { webSocket }: GatewayState) {
+function clientSettings(
+  { base, model }: z.output<typeof Configured>,
+  { webSocket, publicUrl = base }: GatewayState,
+) {
   return clientNames.map(client =>
-    clientConfig(client, { base, webSocket, ...(model !== undefined && { model }) }),
+    clientConfig(client, { base: publicUrl, webSocket, ...(model !== undefined && { model }) }),
   )
 }
 

@@ -133,6 +133,7 @@ async function handleKnown(
         models: (await list(identity)).models,
         learned: learnedFor(service, identity),
         webSocket: service.config.webSocket,
+        publicUrl: service.config.publicUrl,
       })
     case 'socket':
       if (!isOriginAllowed(service.config.cors, request.headers))

@@ -115,12 +115,14 @@ export type SocketSettings = {
 
 /**
  * `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `webSocket`: the
- * configuration lets clients connect that way. `store`: of responses; absent: there is none.
+ * configuration lets clients connect that way. `publicUrl`: of the configuration. `store`: of
+ * responses; absent: there is none.
  */
 export type GatewayState = {
   isClosing: boolean
   inProgress: number
   webSocket: boolean
+  publicUrl?: string
   channels: ChannelState[]
   store?: 'ok' | 'unreachable'
 }
@@ -282,6 +284,7 @@ function stateOf(
   return {
     isClosing: running.isClosing(),
     webSocket: config.webSocket,
+    ...(config.publicUrl !== undefined && { publicUrl: config.publicUrl }),
     inProgress: running.count(),
     ...(responseStore && { store: responseStore.isAway() ? 'unreachable' : 'ok' }),
     channels: config.channels.map(channel => {

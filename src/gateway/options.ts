@@ -737,6 +737,14 @@ const Config = entry({
    * `ws`. Default false: they are refused with 426.
    */
   webSocket: z.boolean().default(false),
+  /**
+   * The URL by which clients reach the gateway, such as `https://llm.example.com`, for the settings
+   * that it generates for them. Default: that of the request, as proxies in front forward it.
+   */
+  publicUrl: z
+    .url({ protocol: /^https?$/, error: 'expected a URL like https://llm.example.com' })
+    .transform(url => url.replace(/\/$/, ''))
+    .optional(),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {

@@ -2,6 +2,7 @@
  * The gateway as middleware for Express 4 and 5, Connect and node:http.
  * @module wireglot/connect
  */
+
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -26,6 +27,7 @@ import { Chunks } from '../transports/chunks.ts'
 import { drained } from '../transports/drained.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
 import { undiciTransport } from '../transports/undici.ts'
+import { baseOf } from './base.ts'
 import { errorFlushed } from './error-flush.ts'
 
 export {
@@ -216,7 +218,7 @@ function gatewayRequestOf(
     headers,
     body: bodyOf(request),
     signal: left.signal,
-    base: baseOf(request, headers),
+    base: baseOf(placeOf(request, headers), name => headers[name]),
     local: isLocal({ address, headers }),
     raw: request,
     ...(address !== undefined && { address }),
@@ -363,22 +365,13 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
   }
 }
 
+const placeOf = (request: Request, { host }: Record<string, string>) => ({
+  isEncrypted: 'encrypted' in request.socket && request.socket.encrypted === true,
+  host,
+  mount: mountOf(request),
+})
+
 /** The path that the gateway is mounted at. `''`: the root. */
 function mountOf({ url = '/', originalUrl = url }: Request): string {
   return originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
-}
-
-/**
- * The URL that the gateway is mounted at, for messages only: clients can send any `host`, so
- * nothing may depend on it.
- */
-function baseOf(request: Request, headers: Record<string, string>): string {
-  const { host } = headers
-  const { socket } = request
-  const mount = mountOf(request)
-  const scheme =
-    ('encrypted' in socket && socket.encrypted) || headers['x-forwarded-proto'] === 'https'
-      ? 'https'
-      : 'http'
-  return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
 }

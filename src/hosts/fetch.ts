@@ -2,10 +2,12 @@
  * The gateway as `(Request) → Promise<Response>`, for Hono, Next, Bun, Deno and workers.
  * @module wireglot/fetch
  */
+
 import { checkOptions } from '../gateway/check-options.ts'
 import { reject } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayResponse } from '../gateway/request.ts'
+import { baseOf } from './base.ts'
 import { errorFlushed } from './error-flush.ts'
 
 export {
@@ -70,7 +72,7 @@ export function fetchGateway(
       typeof input === 'string' || input instanceof URL || isInit(init)
         ? new Request(input, init)
         : input
-    const { pathname, searchParams, origin } = new URL(request.url)
+    const { pathname, searchParams, protocol, host } = new URL(request.url)
     const left = new AbortController()
     const leave = () => left.abort()
     if (request.signal.aborted) leave()
@@ -82,10 +84,9 @@ export function fetchGateway(
       headers: Object.fromEntries(request.headers),
       body: { bytes: bytesOf(request, leave) },
       signal: left.signal,
-      base:
-        (request.headers.get('x-forwarded-proto') === 'https'
-          ? origin.replace(/^http:/, 'https:')
-          : origin) + prefix,
+      base: baseOf({ isEncrypted: protocol === 'https:', host, mount: prefix }, name =>
+        request.headers.get(name),
+      ),
       // Without a configuration there is only the demo, which anybody may use.
       local: config === undefined,
       raw: request,

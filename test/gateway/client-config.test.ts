@@ -72,4 +72,32 @@ describe.each(hostsOf(import.meta.url))('GET /client-config through %s', (_, sta
     })
     expect(await response.json()).toMatchObject({ address: expect.stringMatching(/^https:/) })
   })
+
+  test.each([
+    [{ 'x-forwarded-host': 'llm.example.com' }, 'http://llm.example.com'],
+    [
+      { 'x-forwarded-host': 'llm.example.com:8443, inner', 'x-forwarded-proto': 'https,http' },
+      'https://llm.example.com:8443',
+    ],
+  ])('behind a proxy that is called %j the address is %s', async (headers, address) => {
+    const ask = await start(config)
+    const response = await ask('/client-config', { headers: { ...alice, ...headers } })
+    expect(await response.json()).toMatchObject({ address })
+  })
+
+  test('a host that is none is not in the settings', async () => {
+    const ask = await start(config)
+    const headers = { ...alice, 'x-forwarded-host': 'a"; curl evil.example.com #' }
+    expect(await (await ask('/client-config', { headers })).text()).not.toContain('evil')
+  })
+
+  test('the public address of the configuration counts before all others', async () => {
+    const ask = await start({ ...config, publicUrl: 'https://llm.example.com/ai/' })
+    const headers = { ...alice, 'x-forwarded-host': 'other.example.com' }
+    const body = (await (await ask('/client-config', { headers })).json()) as {
+      clients: Record<string, { snippets: { address: string }[] }>
+    }
+    expect(body).toMatchObject({ address: 'https://llm.example.com/ai' })
+    expect(body.clients['codex']?.snippets[0]?.address).toBe('https://llm.example.com/ai/v1')
+  })
 })

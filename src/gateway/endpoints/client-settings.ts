@@ -13,9 +13,15 @@ import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../requ
 
 /**
  * What a key sees. `learned`: by model, the fields that are left out of requests because an
- * upstream has refused them. `webSocket`: connections are accepted.
+ * upstream has refused them. `webSocket`: connections are accepted. `publicUrl`: of the
+ * configuration.
  */
-type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]>; webSocket: boolean }
+type Seen = {
+  models: readonly ModelInfo[]
+  learned: Record<string, string[]>
+  webSocket: boolean
+  publicUrl: string | undefined
+}
 
 /**
  * Settings of client programs for the models that this key sees. Query parameters: `client`,
@@ -25,7 +31,7 @@ type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]>; w
  */
 export function clientSettings(
   { base = '', query, headers }: GatewayRequest,
-  { models, learned, webSocket }: Seen,
+  { models, learned, webSocket, publicUrl }: Seen,
 ): GatewayResponse {
   const requested = query.get('client')
   const model = query.get('model')
@@ -41,7 +47,7 @@ export function clientSettings(
       param: 'key-env',
     })
   // Without a `host` header, `base` is only the path that we are mounted at.
-  const address = URL.canParse(base) ? base : `http://localhost${base}`
+  const address = publicUrl ?? (URL.canParse(base) ? base : `http://localhost${base}`)
   const options = {
     base: address,
     models: ids,
