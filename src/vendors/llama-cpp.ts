@@ -62,6 +62,12 @@ export const llamaCpp = {
       sources: ['https://github.com/ggml-org/llama.cpp'],
     },
     {
+      fact: 'Its server for Python refuses `content: null` beside calls, and takes an empty text.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { nullContent: 'text' } },
+      sources: ['https://github.com/abetlen/llama-cpp-python'],
+    },
+    {
       fact: 'Over messages, the format of the output is ignored.',
       protocols: ['messages'],
       speak: { protocol: 'chat-completions', when: 'format' },

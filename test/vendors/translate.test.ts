@@ -221,6 +221,35 @@ test('a request of the same protocol is what the server of its vendor takes', ()
   expect(later.notes.map(({ code }) => code)).toEqual(['system.mid-conversation-as-user'])
 })
 
+test.each(['chat-completions', 'messages'] as const)(
+  'a call without text has an empty one for llama-cpp, whose server for Python refuses null: %s',
+  client => {
+    const chat = {
+      model: 'm',
+      messages: [
+        { role: 'user' as const, content: 'go' },
+        {
+          role: 'assistant' as const,
+          content: null,
+          tool_calls: [
+            { id: 'a', type: 'function' as const, function: { name: 'look', arguments: '{}' } },
+          ],
+        },
+        { role: 'tool' as const, tool_call_id: 'a', content: 'ok' },
+      ],
+    }
+    const asked = translateRequest(chat, { from: 'chat-completions', to: client }).body
+    const contentFor = (vendor: VendorName) => {
+      const options = { from: client, to: 'chat-completions', vendor } as const
+      const { body, notes } = translateRequest(asked as object, options)
+      const { messages } = body as { messages: { content: unknown }[] }
+      return [messages[1]?.content, notes]
+    }
+    expect(contentFor('llama-cpp')).toEqual(['', []])
+    expect(contentFor('vllm')).toEqual([null, []])
+  },
+)
+
 describe('a call of the history whose arguments were cut off', () => {
   const user = { role: 'user', content: 'go' }
   const request = (args: string) => ({
@@ -229,7 +258,7 @@ describe('a call of the history whose arguments were cut off', () => {
       user,
       {
         role: 'assistant',
-        content: null,
+        content: 'Looking',
         tool_calls: [{ id: 'a', type: 'function', function: { name: 'look', arguments: args } }],
       },
       { role: 'tool', tool_call_id: 'a', content: 'bad' },

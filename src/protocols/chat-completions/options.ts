@@ -182,6 +182,11 @@ export type ChatCompletionsOptions = {
    * for servers that parse them. Those of other protocols always are.
    */
   brokenArguments?: 'keep' | 'wrap'
+  /**
+   * `content: null` of messages with calls. `keep` (default). `text`: an empty text is written, for
+   * servers that refuse `null`.
+   */
+  nullContent?: 'keep' | 'text'
 }
 
 export type Options = CodecOptions & ToolOptions & ChatCompletionsOptions
@@ -214,6 +219,7 @@ export const options = {
   imageUrls: ['write', 'text'],
   afterResults: ['keep', 'assistant'],
   brokenArguments: ['keep', 'wrap'],
+  nullContent: ['keep', 'text'],
   images: ['write', 'drop'],
   topK: ['drop', 'write'],
   optionalFields: ['drop', 'write'],

@@ -1,4 +1,4 @@
-import { chatServer, lateSystem } from './base/chat.ts'
+import { chatServer, lateSystem, nullContent } from './base/chat.ts'
 import { messagesServer } from './base/messages.ts'
 import { responsesServer } from './base/responses.ts'
 import type { Simulator } from './base/turn.ts'
@@ -12,7 +12,10 @@ export const llamaCpp: Simulator = {
       failure: ({ message, status }) => ({
         error: { code: status, message, type: 'invalid_request_error' },
       }),
-      refuse: body => (lateSystem(body) ? 'System message must be at the beginning.' : undefined),
+      refuse: body => {
+        if (lateSystem(body)) return 'System message must be at the beginning.'
+        return nullContent(body) ? 'Input should be a valid string' : undefined
+      },
     }),
     messagesServer({
       urls: ['http://localhost:8080/v1/messages'],

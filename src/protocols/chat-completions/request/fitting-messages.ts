@@ -226,6 +226,11 @@ const wholeArguments = each((message, { brokenArguments: taken }, note) => {
   return whole.every((call, i) => call === calls[i]) ? message : { ...message, tool_calls: whole }
 })
 
+/** The same for servers that expect a text. */
+const texts = each((message, { nullContent: taken }) =>
+  taken === 'text' && message['content'] === null ? { ...message, content: '' } : message,
+)
+
 /** Servers that copy the structure of a list into the response get one text. */
 const strings = each((message, { textContent: form }, note) => {
   const { content } = message
@@ -286,6 +291,7 @@ const changes: readonly Change[] = [
   placeholders,
   shortIds,
   wholeArguments,
+  texts,
   images,
   strings,
   placement,

@@ -355,6 +355,9 @@ export const lateSystem = (body: Json): boolean =>
     .slice(1)
     .some(({ role }) => role === 'system' || role === 'developer')
 
+export const nullContent = (body: Json): boolean =>
+  listOf(body['messages']).some(({ content }) => content === null)
+
 export const isThinkingTurn = ({ tool_calls: calls, role }: Json): boolean =>
   role === 'assistant' && listOf(calls).length > 0
 
