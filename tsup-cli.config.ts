@@ -1,6 +1,7 @@
 import type { Options } from 'tsup'
 import { bundleForBuild } from './test/tools/console-bundle.ts'
 import { definitionsAlone } from './test/tools/definitions.ts'
+import { serializers } from './test/tools/serializers.ts'
 
 /** The command alone: all that `npm start` needs, in a second. What only one subcommand needs is in a file of its own. */
 const command: Options = {
@@ -12,7 +13,7 @@ const command: Options = {
   clean: true,
   splitting: true,
   noExternal: ['@noble/hashes', 'zod/mini'],
-  esbuildPlugins: [bundleForBuild, definitionsAlone],
+  esbuildPlugins: [bundleForBuild, definitionsAlone, serializers],
 }
 
 export default command

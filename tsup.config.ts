@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
 import { bundleForBuild } from './test/tools/console-bundle.ts'
 import { definitionsAlone } from './test/tools/definitions.ts'
+import { serializers } from './test/tools/serializers.ts'
 import command from './tsup-cli.config.ts'
 
 const folders = readdirSync('src/protocols', { withFileTypes: true }).filter(entry =>
@@ -33,7 +34,7 @@ const shared = {
   target: 'es2023',
   platform: 'neutral',
   external: [/^node:/],
-  esbuildPlugins: [bundleForBuild, definitionsAlone],
+  esbuildPlugins: [bundleForBuild, definitionsAlone, serializers],
   esbuildOptions(options, { format }) {
     // Where a file is, in the two formats. Node refuses CommonJS with `import.meta` in it, even where it is never reached.
     options.logOverride = { 'empty-import-meta': 'silent' }

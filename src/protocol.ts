@@ -154,11 +154,6 @@ export type Protocol<
      * with a key `error` somewhere inside is passed in full.
      */
     outcome(wire: unknown, options?: CodecOptions & Options): Outcome
-    /**
-     * `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another
-     * protocol. Not for other values.
-     */
-    errorJson(body: unknown): string
   }
 
 /** What the encoders of a protocol write. `error`: the body of an error. */

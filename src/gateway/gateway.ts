@@ -500,7 +500,5 @@ const asksForList = (route: Route, { query }: GatewayRequest) =>
 
 function writtenFor(protocol: Protocol, rejection: GatewayError, requestId: string) {
   const { status, headers, body } = wireOf(rejection, protocol, requestId)
-  // The body of an error of the same protocol may be the upstream's own, in any shape.
-  const isTheirs = rejection.error.protocol === protocol.name
-  return { status, headers, body: isTheirs ? JSON.stringify(body) : protocol.errorJson(body) }
+  return { status, headers, body: JSON.stringify(body) }
 }

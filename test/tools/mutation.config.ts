@@ -8,7 +8,7 @@ export default defineConfig(
   mergeConfig(sources, {
     test: {
       include: folders.map(folder => `test/${folder}/**/*.test.ts`),
-      // This one compares a file of the source with what generates it.
+      // The second one tests what the build makes.
       exclude: ['**/*.long.test.ts', 'test/kit/serializers.test.ts'],
       setupFiles: ['test/tools/seed.ts'],
       isolate: false,

@@ -4,7 +4,7 @@
  */
 const plain = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/
 
-/** How the generated serializers write single values, whose types are known. */
+/** How the generated writer of model lists writes single values, whose types are known. */
 export const literals = {
   // `JSON.stringify` is faster for long texts.
   asString: (text: string) =>

@@ -1,5 +1,5 @@
-import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
+import { modelList } from '../../kit/json/model-list.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
 

@@ -31,7 +31,6 @@ export const converse: Protocol<ConverseOptions, ConverseWire> & {
   }),
   agentDefaults: { autoCache: true },
   outcome,
-  errorJson: JSON.stringify,
 }
 
 /** Sets the model in a body that has one: the input of an SDK. In others only the path names it. */

@@ -1,4 +1,3 @@
-import { statusError } from '../../kit/errors/serializers.generated.ts'
 import { keepingSource } from '../../kit/fields/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
@@ -30,7 +29,6 @@ export const generateContent: Protocol<GenerateContentOptions, GenerateContentWi
     withModel,
   }),
   outcome,
-  errorJson: statusError,
 }
 
 /**

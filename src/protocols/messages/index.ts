@@ -1,4 +1,3 @@
-import { messagesError } from '../../kit/errors/serializers.generated.ts'
 import { keepingSource } from '../../kit/fields/source.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -32,7 +31,6 @@ export const messages: Protocol<MessagesOptions, MessagesWire> & {
   agentDefaults: { autoCache: true },
   ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { ...client, ...upstream }),
   outcome,
-  errorJson: messagesError,
 }
 
 function withModel(wire: unknown, model: string): unknown {

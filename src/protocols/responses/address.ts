@@ -1,5 +1,5 @@
-import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { only } from '../../kit/json/json.ts'
+import { modelList } from '../../kit/json/model-list.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { path } from './own.ts'
 import { storedAt } from './response/stored.ts'

@@ -1,4 +1,3 @@
-import { nestedError } from '../../kit/errors/serializers.generated.ts'
 import { keepingSource } from '../../kit/fields/source.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -38,5 +37,4 @@ export const responses: Protocol<ResponsesOptions, ResponsesWire> & {
   toolTypes,
   ...keepingSource<ResponsesOptions, ResponsesWire>(protocolName, { ...client, ...upstream }),
   outcome,
-  errorJson: nestedError,
 }
