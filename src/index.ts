@@ -31,7 +31,6 @@ export type {
   ChatCompletionsOptions,
   ConverseFamily,
   ConverseOptions,
-  GenerateContentLevel,
   GenerateContentOptions,
   MappingOptions,
   MessagesOptions,

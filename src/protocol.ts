@@ -146,7 +146,7 @@ export type Protocol<
      * Defaults for requests of agents that speak another protocol. An agent sends its growing
      * conversation again with each request.
      */
-    agentDefaults?: Options
+    agentDefaults?: SharedOptions
     /**
      * Usage and error of a complete response, as `decodeResponse` would give them, without reading
      * the rest. Never throws: of an invalid body it gives what can be read. The gateway may pass an
@@ -165,6 +165,76 @@ export type WireTypes = { request: unknown; response: unknown; event: unknown; e
  */
 export type OptionWords = 'flag' | 'number' | 'text' | 'function' | readonly string[]
 
+/**
+ * Options that several protocols have. Outside of groups one applies to every protocol that has it;
+ * in the group of a protocol to this one alone.
+ */
+export type SharedOptions = {
+  /**
+   * Where instructions inside the conversation go. `auto` (default): in place, as the target takes
+   * them: as instructions where the model accepts those, else as user text. Toward chat-completions
+   * those before the conversation are joined into one. `keep`: in place, always as instructions.
+   * `user`: in place, as user text. `hoist`: before the conversation, which invalidates prompt
+   * caches and signed thinking. Generate-content and converse have no place for them inside the
+   * conversation, so `keep` is `user` there.
+   */
+  systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
+  /**
+   * A conversation that begins with the assistant, or contains instructions only. `auto` (default):
+   * toward generate-content and converse a user message `.` is inserted before the assistant's.
+   * `keep`: unchanged; the server may refuse it. `synthesize`: always inserted.
+   */
+  leadingUser?: 'auto' | 'keep' | 'synthesize'
+  /**
+   * The efforts of reasoning that the model accepts, in lower case, separated by spaces. The nearest
+   * one is written; none if the list is empty. Default: all, but `xhigh` and above toward
+   * generate-content.
+   */
+  efforts?: string
+  /**
+   * JSON without a schema, which the protocol cannot require. `drop` (default). `instruct`: a line
+   * of the system prompt requests it.
+   */
+  jsonMode?: 'drop' | 'instruct'
+  /**
+   * JSON without a schema. `keep` (default). `add`: the conversation gets a sentence with the word
+   * JSON if it has none, as some servers require.
+   */
+  jsonWord?: 'keep' | 'add'
+  /**
+   * A `prompt_cache_key` of more than 64 characters. `keep` (default). `hash`: a hash of it is
+   * written, for servers that refuse it.
+   */
+  longCacheKey?: 'keep' | 'hash'
+  /**
+   * Marks the last cacheable block for the prompt cache, as providers with automatic caching do, for
+   * models that are known to cache. Requests with marks of their own stay as they are. Default
+   * false, because cache writes cost extra; in the gateway true for requests with tools of clients
+   * that speak another protocol.
+   */
+  autoCache?: boolean
+  /**
+   * Converts media to a format that the server accepts, such as an image to JPEG, PNG, GIF or WebP;
+   * returns undefined if it cannot. Default: media in other formats are dropped.
+   */
+  convertMedia?: (media: {
+    mime: string
+    data: string
+  }) => { mime: string; data: string } | undefined
+}
+
+/** The same for configurations and command lines. */
+export const sharedOptions = {
+  systemPlacement: ['auto', 'keep', 'user', 'hoist'],
+  leadingUser: ['auto', 'keep', 'synthesize'],
+  efforts: 'text',
+  jsonMode: ['drop', 'instruct'],
+  jsonWord: ['keep', 'add'],
+  longCacheKey: ['keep', 'hash'],
+  autoCache: 'flag',
+  convertMedia: 'function',
+} as const satisfies OptionTable<SharedOptions>
+
 /** Options about tools, in the group `tools`. They apply to every target that has the choice. */
 export type ToolOptions = {
   /**
@@ -179,23 +249,12 @@ export type ToolOptions = {
    */
   serverTools?: 'drop' | 'map'
   /**
-   * Earlier uses of tools that another provider ran. `drop` (default): the text after them contains
-   * the outcome. `text`: each in one line of text.
-   */
-  serverToolHistory?: 'drop' | 'text'
-  /**
    * Tools that the client runs, but that only another provider knows by name (a shell, an editor, a
    * memory), become functions with their documented input. In responses so do `shell` in the local
    * environment, `local_shell` and `apply_patch`. Default false: a model that was not trained on
    * such a tool may use it badly. The messages protocol ignores it.
    */
   expandClientTools?: boolean
-  /**
-   * Whether code may call a tool, if the source allows that to code of another provider. `drop`
-   * (default): only the model may. `map`: code that the target provider runs may, too. Targets:
-   * messages, responses.
-   */
-  foreignCallers?: 'drop' | 'map'
   /**
    * The schemas of tools. `keep` (default). `plain`: for servers that refuse `$schema`, unions at
    * the root, lists under `items` and types next to unions. Targets: chat-completions, responses.
@@ -212,9 +271,7 @@ export type ToolOptions = {
 export const toolOptions = {
   repair: ['synthesize', 'keep'],
   serverTools: ['drop', 'map'],
-  serverToolHistory: ['drop', 'text'],
   expandClientTools: 'flag',
-  foreignCallers: ['drop', 'map'],
   schemas: ['keep', 'plain'],
   errorPrefix: 'text',
 } as const satisfies OptionTable<ToolOptions>
@@ -400,7 +457,7 @@ export type StreamParts = 'any' | 'sequential' | 'one-per-kind'
  * Options of every codec. Times and ids are passed in, so that the same input always gives the same
  * output.
  */
-export type CodecOptions = {
+export type CodecOptions = SharedOptions & {
   /** Unix seconds, for required time fields that the source does not have. Absent: 0. */
   now?: number
   /**

@@ -89,12 +89,6 @@ test('names only existing options in advice', () => {
   )
   expect(named.length).toBeGreaterThan(50)
   expect(
-    named.filter(
-      ({ option }) =>
-        !known.has(option) &&
-        !fields.has(option) &&
-        option !== 'systemPlacement' &&
-        option !== 'leadingUser',
-    ),
+    named.filter(({ option }) => !known.has(option) && !fields.has(option)),
   ).toEqual([])
 })

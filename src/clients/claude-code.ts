@@ -28,8 +28,14 @@ export const claudeCode: Client = {
     'An ANTHROPIC_API_KEY in the environment goes before the token, and CLAUDE_CODE_USE_BEDROCK leads elsewhere: unset them.',
     'The variables under `env` in `~/.claude/settings.json` go before those of the shell.',
   ],
-  // `claude -p` prints the last block of a response, and nothing if that is not a text.
-  needs: [{ agents: ['claude-cli/'], options: { messages: { lastSignature: 'drop' } } }],
+  // `claude -p` prints the last block of a response, and nothing if that is not a text. The first
+  // line of its system prompt changes in every request.
+  needs: [
+    {
+      agents: ['claude-cli/'],
+      options: { messages: { lastSignature: 'drop', billingLine: 'drop' } },
+    },
+  ],
   snippets(setup) {
     const { keyEnv, addressFor } = setup
     const address = addressFor(usage)

@@ -77,14 +77,17 @@ function group<Key extends keyof WrittenOptions>(
   return known.length > 0 ? { [key]: Object.fromEntries(known) } : {}
 }
 
+const effortsOf = (efforts: string | undefined): WrittenOptions =>
+  efforts === undefined ? {} : { efforts }
+
 const schemasOf = ({ toolSchemas }: Model): WrittenOptions =>
   toolSchemas === undefined ? {} : { tools: { schemas: toolSchemas } }
 
 const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
   'chat-completions': model => ({
     ...schemasOf(model),
+    ...effortsOf(model.chatEfforts ?? model.efforts),
     ...group('chatCompletions', {
-      efforts: model.chatEfforts ?? model.efforts,
       thinking: isAlwaysThinking(model) ? 'always' : undefined,
       toolChoice: model.toolChoice,
       effortWithTools: model.effortWithTools,
@@ -92,17 +95,20 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
   }),
   responses: model => ({
     ...schemasOf(model),
-    ...group('responses', { efforts: model.efforts }),
+    ...effortsOf(model.efforts),
   }),
-  messages: ({ thinking, efforts }) =>
-    group('messages', { efforts, thinking: thinking && onlyForm(thinking) }),
-  'generate-content': ({ thinking, efforts, budget, jsonWithTools }) =>
-    group('generateContent', {
-      efforts,
+  messages: ({ thinking, efforts }) => ({
+    ...effortsOf(efforts),
+    ...group('messages', { thinking: thinking && onlyForm(thinking) }),
+  }),
+  'generate-content': ({ thinking, efforts, budget, jsonWithTools }) => ({
+    ...effortsOf(efforts),
+    ...group('generateContent', {
       thinking: thinking && !thinking.includes('effort') ? 'budget' : undefined,
       leastBudget: budget?.least,
       jsonWithTools: jsonWithTools && 'instruct',
     }),
+  }),
   converse: model => group('converse', { toolChoice: model.toolChoice, thinkingOff: offOf(model) }),
 }
 

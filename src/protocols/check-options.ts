@@ -1,5 +1,5 @@
 import * as faults from '../kit/fields/option-faults.ts'
-import { type OptionWords, toolOptions } from '../protocol.ts'
+import { type OptionWords, sharedOptions, toolOptions } from '../protocol.ts'
 import { protocols } from './index.ts'
 
 export type { Ungrouped } from '../kit/fields/option-faults.ts'
@@ -13,10 +13,10 @@ export const optionGroups: faults.OptionGroups = {
 }
 
 /** The options outside of groups that a configuration file can hold. */
-export const ungroupedOptions = { foreignSignatures: ['drop', 'wrap'] } as const satisfies Record<
-  string,
-  OptionWords
->
+export const ungroupedOptions = {
+  ...sharedOptions,
+  foreignSignatures: ['drop', 'wrap'],
+} as const satisfies Record<string, OptionWords>
 
 /**
  * Every unknown option and every invalid value, in the groups of all protocols and outside of them.

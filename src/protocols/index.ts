@@ -1,11 +1,13 @@
-import type { CodecOptions, Protocol, ToolOptions, WrittenOnly } from '../protocol.ts'
+import type {
+  CodecOptions,
+  Protocol,
+  SharedOptions,
+  ToolOptions,
+  WrittenOnly,
+} from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
 import { type ConverseFamily, type ConverseOptions, converse } from './converse/index.ts'
-import {
-  type GenerateContentLevel,
-  type GenerateContentOptions,
-  generateContent,
-} from './generate-content/index.ts'
+import { type GenerateContentOptions, generateContent } from './generate-content/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
@@ -13,7 +15,6 @@ export type {
   ChatCompletionsOptions,
   ConverseFamily,
   ConverseOptions,
-  GenerateContentLevel,
   GenerateContentOptions,
   MessagesOptions,
   ResponsesOptions,
@@ -50,7 +51,8 @@ export type MappingOptions = {
 /** Those of them that can be written down in a configuration: all but functions. */
 export type WrittenOptions = {
   [Group in keyof MappingOptions]: WrittenOnly<NonNullable<MappingOptions[Group]>>
-} & Pick<CodecOptions, 'foreignSignatures'>
+} & WrittenOnly<SharedOptions> &
+  Pick<CodecOptions, 'foreignSignatures'>
 
 /** In the order of the registry. */
 export const protocolNames = Object.keys(protocols) as ProtocolName[]

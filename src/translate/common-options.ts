@@ -1,6 +1,7 @@
 import type { NoteKind } from '../canonical/note.ts'
 import { type Ungrouped, valueFault } from '../kit/fields/option-faults.ts'
 import { isObject } from '../kit/json/json.ts'
+import { sharedOptions } from '../protocol.ts'
 import type { Resolvers } from './references.ts'
 import type { Settings } from './settings.ts'
 
@@ -12,6 +13,7 @@ const isStrict = (value: unknown) =>
 
 /** The options of every translation that are in no group, with their values. */
 export const commonOptions: Record<keyof Common, Ungrouped[string]> = {
+  ...sharedOptions,
   foreignSignatures: ['drop', 'wrap'],
   strict: value =>
     isStrict(value) ? undefined : `expected true, false, or a list of ${kinds.join(', ')}`,

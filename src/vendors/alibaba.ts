@@ -36,7 +36,7 @@ export const alibaba = {
     {
       fact: 'Chat templates of Qwen accept a system message only at the start.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
+      options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
@@ -54,13 +54,13 @@ export const alibaba = {
     {
       fact: '`enable_thinking` switches reasoning on and off; there are no levels.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { thinking: 'flag', efforts: '' } },
+      options: { efforts: '', chatCompletions: { thinking: 'flag' } },
       sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
     },
     {
       fact: 'JSON without a schema is refused where no message has the word JSON.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { jsonWord: 'add' } },
+      options: { jsonWord: 'add' },
       sources: ['https://www.alibabacloud.com/help/en/model-studio/json-mode'],
     },
     {
@@ -85,7 +85,7 @@ export const alibaba = {
     {
       fact: 'Chat templates of Qwen accept a system message only at the start, also behind the messages protocol.',
       protocols: ['messages'],
-      options: { messages: { systemPlacement: 'user' } },
+      options: { systemPlacement: 'user' },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
   ],

@@ -5,7 +5,7 @@ export const claudeModels: readonly Fact[] = [
   {
     fact: 'A system message inside the conversation is accepted by newer models only.',
     protocols: ['messages'],
-    options: { messages: { systemPlacement: 'auto' } },
+    options: { systemPlacement: 'auto' },
     sources: ['https://docs.anthropic.com/en/api'],
   },
 ]

@@ -49,7 +49,7 @@ export const azure = {
       fact: 'OpenAI models accept the role `developer` and system messages anywhere in the conversation.',
       protocols: ['chat-completions'],
       models: ['gpt-*', 'o1*', 'o3*', 'o4*'],
-      options: { chatCompletions: { instructionsRole: 'developer', systemPlacement: 'keep' } },
+      options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'developer' } },
       sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
     },
     ...openaiModels,

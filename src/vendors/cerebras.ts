@@ -57,7 +57,7 @@ export const cerebras = {
     {
       fact: 'GLM reads its reasoning between `<think>` and `</think>`, and is switched by `disable_reasoning`; it has no levels.',
       models: ['*glm*'],
-      options: { chatCompletions: { historyReasoning: 'tags', thinking: 'disable', efforts: '' } },
+      options: { efforts: '', chatCompletions: { historyReasoning: 'tags', thinking: 'disable' } },
       sources: [
         'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
         'https://github.com/vercel/ai/tree/ed857f50f',

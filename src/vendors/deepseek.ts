@@ -32,7 +32,7 @@ export const deepseek = {
     {
       fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'keep' } },
+      options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/BenedictKing/ccx/issues/149'],
     },
     {
@@ -59,7 +59,7 @@ export const deepseek = {
     {
       fact: '`thinking.type` switches reasoning; the levels are low, high and max.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { thinking: 'type', efforts: 'low high max' } },
+      options: { efforts: 'low high max', chatCompletions: { thinking: 'type' } },
       sources: [
         'https://api-docs.deepseek.com/guides/thinking_mode',
         'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',

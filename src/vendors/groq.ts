@@ -40,7 +40,7 @@ export const groq = {
     {
       fact: 'Most models have no levels of reasoning.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { efforts: '' } },
+      options: { efforts: '' },
       sources: [
         'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
         'https://github.com/vercel/ai/tree/ed857f50f',
@@ -50,7 +50,7 @@ export const groq = {
       fact: 'Qwen 3 reasons or does not.',
       protocols: ['chat-completions'],
       models: ['qwen3*'],
-      options: { chatCompletions: { efforts: 'none default' } },
+      options: { efforts: 'none default' },
       sources: [
         'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
         'https://github.com/vercel/ai/tree/ed857f50f',

@@ -28,7 +28,7 @@ export const lmStudio = {
     {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
+      options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
@@ -40,7 +40,7 @@ export const lmStudio = {
     {
       fact: 'Chat templates decide about system messages, also behind the messages protocol.',
       protocols: ['messages'],
-      options: { messages: { systemPlacement: 'user' } },
+      options: { systemPlacement: 'user' },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {

@@ -36,7 +36,7 @@ export const minimax = {
     {
       fact: 'Only one system message is accepted, and it has to be the first message.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { systemPlacement: 'auto' } },
+      options: { systemPlacement: 'auto' },
       sources: ['https://github.com/MiniMax-AI/MiniMax-M2/issues/122'],
     },
     {
@@ -55,7 +55,7 @@ export const minimax = {
     {
       fact: '`thinking.type` switches reasoning; there are no levels.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { thinking: 'adaptive', efforts: '' } },
+      options: { efforts: '', chatCompletions: { thinking: 'adaptive' } },
       sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
     },
     {
@@ -83,7 +83,7 @@ export const minimax = {
     {
       fact: 'Only one system message is accepted, also with the messages protocol.',
       protocols: ['messages'],
-      options: { messages: { systemPlacement: 'user' } },
+      options: { systemPlacement: 'user' },
       sources: ['https://github.com/farion1231/cc-switch/commit/9d3570980'],
     },
     {

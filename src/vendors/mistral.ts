@@ -73,7 +73,7 @@ export const mistral = {
     },
     {
       fact: 'Most models have no levels of reasoning.',
-      options: { chatCompletions: { efforts: '' } },
+      options: { efforts: '' },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {

@@ -73,7 +73,7 @@ export const moonshot = {
     {
       fact: 'Models up to K2.6 are switched by `thinking.type`; there are no levels.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { thinking: 'type', efforts: '' } },
+      options: { efforts: '', chatCompletions: { thinking: 'type' } },
       sources: [
         'https://docs.rs/crate/synaps-engine/0.11.0/source/',
         'https://java.agentscope.io/v2/en/integration/model/kimi',

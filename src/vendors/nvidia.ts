@@ -18,7 +18,7 @@ export const nvidia = {
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
-      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
+      options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
       sources: [
         'https://docs.api.nvidia.com/nim/reference/llm-apis',
         'https://github.com/openclaw/openclaw/issues/37048',
@@ -53,7 +53,7 @@ export const nvidia = {
     },
     {
       fact: 'Reasoning is switched in the chat template; there are no levels.',
-      options: { chatCompletions: { thinking: 'template', efforts: '' } },
+      options: { efforts: '', chatCompletions: { thinking: 'template' } },
       sources: [
         'https://docs.api.nvidia.com/nim/reference/llm-apis',
         'https://github.com/openclaw/openclaw/issues/37048',
@@ -62,7 +62,7 @@ export const nvidia = {
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['gpt-oss*'],
-      options: { chatCompletions: { thinking: 'effort', efforts: 'low medium high' } },
+      options: { efforts: 'low medium high', chatCompletions: { thinking: 'effort' } },
       sources: [
         'https://docs.api.nvidia.com/nim/reference/llm-apis',
         'https://github.com/openclaw/openclaw/issues/37048',

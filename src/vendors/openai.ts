@@ -5,10 +5,7 @@ export const openaiModels: readonly Fact[] = [
   {
     fact: 'A cache key of more than 64 characters is refused, and so is JSON without a schema where no message has the word JSON.',
     protocols: ['chat-completions', 'responses'],
-    options: {
-      chatCompletions: { longCacheKey: 'hash', jsonWord: 'add' },
-      responses: { longCacheKey: 'hash', jsonWord: 'add' },
-    },
+    options: { longCacheKey: 'hash', jsonWord: 'add' },
     sources: [
       'https://platform.openai.com/docs/api-reference',
       'https://platform.openai.com/docs/guides/structured-outputs',
@@ -56,7 +53,7 @@ export const openai = {
     {
       fact: 'The role `developer` and system messages anywhere in the conversation are accepted.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { instructionsRole: 'developer', systemPlacement: 'keep' } },
+      options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'developer' } },
       sources: ['https://platform.openai.com/docs/api-reference'],
     },
     {

@@ -22,7 +22,7 @@ export const sglang = {
     {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
+      options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {

@@ -34,7 +34,7 @@ export const together = {
     },
     {
       fact: 'Levels of reasoning are not accepted.',
-      options: { chatCompletions: { efforts: '' } },
+      options: { efforts: '' },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {

@@ -31,13 +31,13 @@ export const vllm = {
     {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
+      options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
       fact: 'The same templates serve messages: a system message inside the conversation is refused.',
       protocols: ['messages'],
-      options: { messages: { systemPlacement: 'user' } },
+      options: { systemPlacement: 'user' },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
@@ -65,6 +65,14 @@ export const vllm = {
       protocols: ['chat-completions'],
       options: { chatCompletions: { brokenArguments: 'wrap' } },
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+    },
+    {
+      fact: 'Tools are functions; freeform tools are refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { customTools: 'wrap' } },
+      sources: [
+        'https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/protocol.py',
+      ],
     },
     {
       fact: 'Over messages, a budget of thinking tokens needs a reasoning parser on the server.',

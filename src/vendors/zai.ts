@@ -64,7 +64,7 @@ export const zai = {
     {
       fact: '`thinking.type` switches reasoning; older models have no levels.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { thinking: 'type', efforts: '' } },
+      options: { efforts: '', chatCompletions: { thinking: 'type' } },
       sources: [
         'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
         'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',

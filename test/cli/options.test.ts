@@ -28,8 +28,8 @@ describe('--option name=value', () => {
     ],
     [
       'a name without its group',
-      'autoCache=true',
-      /autoCache: there is no such option; did you mean messages.autoCache or converse.autoCache\?/,
+      'billingLine=drop',
+      /billingLine: there is no such option; did you mean messages.billingLine\?/,
     ],
     [
       'a group that does not exist',

@@ -22,7 +22,6 @@ function refusalsOf(
     to,
     now: 1,
     strict,
-    chatCompletions: { alwaysUsage: true },
   })
   translator.push(
     encodeStream(protocols[from], explode(protocols[from].decodeResponse(body).value)).text,

@@ -66,7 +66,6 @@ describe.skipIf(!shared)(`responses of real servers (${skipReason})`, () => {
             from,
             to,
             now: 1_750_000_000,
-            chatCompletions: { alwaysUsage: true },
           })
           const out = translator.push(text) + translator.end()
           if (!source.clean || hasFailed(source.response)) {
@@ -108,7 +107,7 @@ describe.skipIf(!shared)(`responses of real servers (${skipReason})`, () => {
           const { wire, notes } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
           expectReceived(await clientOf(to).readResponse(wire), value, notes)
           expectReportedAlike(protocols[to].decodeResponse(wire).value, value, notes)
-          const options = { now: 1_750_000_000, alwaysUsage: true }
+          const options = { now: 1_750_000_000 }
           const streamed = encodeStream(protocols[to], explode(value), options)
           expectReceived(await clientOf(to).readStream(streamed.text), value, streamed.notes)
           const back = collectText(to, streamed.text).response

@@ -139,7 +139,6 @@ describe.each(pairs)('token counts of $from for a client of $to', ({ from, to })
     const streamed = report(stream(from, counts[from]), {
       from,
       to,
-      chatCompletions: { alwaysUsage: true },
     })
     expect(usageOf(await streamed.response())).toMatchObject(counts[to])
     expect(
@@ -197,11 +196,7 @@ describe.each(pairs)('token counts of $from for a client of $to', ({ from, to })
         frame([{ text: '' }], 'MAX_TOKENS', { usageMetadata: counts['generate-content'] }),
       ],
     }
-    expect(
-      usageOf(
-        await report(cut[from], { from, to, chatCompletions: { alwaysUsage: true } }).response(),
-      ),
-    ).toMatchObject(counts[to])
+    expect(usageOf(await report(cut[from], { from, to }).response())).toMatchObject(counts[to])
   })
 })
 
@@ -227,7 +222,6 @@ describe('counts of messages', () => {
         await report(wires, {
           from: 'messages',
           to,
-          chatCompletions: { alwaysUsage: true },
         }).response(),
       )
       expect(usage).toMatchObject(
@@ -263,7 +257,6 @@ describe('counts of messages', () => {
           await report(wires, {
             from: 'messages',
             to,
-            chatCompletions: { alwaysUsage: true },
           }).response(),
         ),
       ).toMatchObject({ [total(to)]: 520 })
@@ -283,7 +276,6 @@ describe('counts of messages', () => {
           await report(wires, {
             from: 'messages',
             to,
-            chatCompletions: { alwaysUsage: true },
           }).response(),
         ),
       ).toMatchObject({ [total(to)]: 920 })
@@ -301,7 +293,6 @@ describe('counts of messages', () => {
       const { outcome, events, notes } = report(wires, {
         from: 'messages',
         to,
-        chatCompletions: { alwaysUsage: true },
       })
       expect(outcome).toBe('failed')
       if (to === 'responses')

@@ -333,9 +333,7 @@ test('writes a legal chunk with a note for incomplete counts', () => {
     },
     { type: 'message_stop' },
   ]
-  const translator = createStreamTranslator(protocols.messages, protocols['chat-completions'], {
-    alwaysUsage: true,
-  } as object)
+  const translator = createStreamTranslator(protocols.messages, protocols['chat-completions'], {})
   const wires = framesOf(
     translator.push(reported.map(protocols.messages.frames.write).join('')) + translator.end(),
   ).map(({ wire }) => wire)

@@ -9,7 +9,7 @@ import { encodeStream } from '../../src/testing/streams.ts'
 import { clientOf, type Received } from '../support/clients/index.ts'
 import { runs } from '../support/runs.ts'
 
-const options = { now: 1_750_000_000, alwaysUsage: true }
+const options = { now: 1_750_000_000 }
 
 /** Not every accumulator knows calls of freeform tools. */
 const receivedEvents = serialEvents.filter(events =>

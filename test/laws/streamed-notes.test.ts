@@ -51,7 +51,6 @@ describe.each(pairs)('$name', ({ from, to }) => {
         const { value, fieldNames } = decoded
         const found = factsOf(to, value, {
           ...chosen,
-          alwaysUsage: true,
           fieldNames: { ...from.fieldNames, ...fieldNames },
         } as CodecOptions)
         if (!found) return
@@ -130,7 +129,7 @@ describe.each(all)('$name: the notes of a stream are those of the complete respo
       { signatures: 'none' },
     ],
   ])('%s', (_, value, given = {}) => {
-    const found = factsOf(to, value, { alwaysUsage: true, ...given } as CodecOptions)
+    const found = factsOf(to, value, given as CodecOptions)
     expect(found?.streamed).toEqual(found?.whole)
   })
 

@@ -191,7 +191,6 @@ export function notesOf(
     from,
     to,
     now: 1,
-    chatCompletions: { alwaysUsage: true },
   })
   translator.push(encodeStream(protocols[from], explode(value)).text)
   translator.end()

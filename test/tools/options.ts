@@ -4,7 +4,7 @@ import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
 /**
- * of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it is outside of
+ * `of`: the protocol, `tools`, `several`, or `all`. `group`: the key that holds it; absent: it is outside of
  * groups.
  */
 export type DocumentedOption = {
@@ -17,10 +17,14 @@ export type DocumentedOption = {
 
 const root = new URL('../../src/', import.meta.url)
 
-/** Where options are declared: the common ones, those of tools, then those of each protocol. */
+/**
+ * Where options are declared: the common ones, those of several protocols, those of tools, then
+ * those of each protocol.
+ */
 const declared: [of: string, file: string, type: string][] = [
   ['all', 'translate/settings.ts', 'Settings'],
   ['all', 'protocol.ts', 'CodecOptions'],
+  ['several', 'protocol.ts', 'SharedOptions'],
   ['tools', 'protocol.ts', 'ToolOptions'],
   ...readdirSync(new URL('protocols/', root), { withFileTypes: true })
     .filter(entry => entry.isDirectory())
@@ -53,11 +57,20 @@ export const documentedOptions: DocumentedOption[] = declared.flatMap(([of, file
           ...(group && { group }),
           name,
           values: member.type?.getText(tree).replaceAll(/\s+/g, ' ') ?? '',
-          doc: docOf(member, tree),
+          doc:
+            of === 'several'
+              ? `${docOf(member, tree)} ${protocolsWith(name)}`
+              : docOf(member, tree),
         },
       ]
     })
 })
+
+/** Which protocols have this option. */
+function protocolsWith(name: string): string {
+  const having = Object.values<Protocol>(protocols).filter(({ options }) => options[name])
+  return `Protocols: ${having.map(one => one.name).join(', ')}.`
+}
 
 function membersOf(type: ts.TypeNode): ts.PropertySignature[] {
   if (ts.isIntersectionTypeNode(type)) return type.types.flatMap(membersOf)

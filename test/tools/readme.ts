@@ -127,6 +127,7 @@ function options(): string {
 /** Of what belongs to no single protocol. */
 const titles: Record<string, string> = {
   all: 'Every protocol',
+  several: 'Several protocols',
   any: 'Every target protocol',
   tools: 'Tools',
   translate: 'The translation itself',

@@ -79,12 +79,15 @@ describe.each(targets)('instructions toward %s', to => {
 
   test('become a user message when the model speaks before and after them', () => {
     expect(
-      translate(
-        [item('user', 'q'), item('assistant', 'a'), item('system', 's'), item('assistant', 'b')],
-        { messages: { trailingAssistant: 'keep' } },
-      ),
+      translate([
+        item('user', 'q'),
+        item('assistant', 'a'),
+        item('system', 's'),
+        item('assistant', 'b'),
+        item('user', 'r'),
+      ]),
     ).toEqual({
-      turns: ['user: q', 'assistant: a', 'user: <system>s</system>', 'assistant: b'],
+      turns: ['user: q', 'assistant: a', 'user: <system>s</system>', 'assistant: b', 'user: r'],
       codes: ['system.mid-conversation-as-user'],
     })
   })

@@ -313,18 +313,17 @@ test.each(protocolNames.filter(name => name !== 'generate-content'))(
   'reports the path of a refused reference inside a wrapper: to %s',
   to => {
     const body = {
-      model: 'm',
-      request: {
+      generateContentRequest: {
+        model: 'models/m',
         contents: [{ role: 'user', parts: [{ text: 'now' }] }],
         cachedContent: 'cachedContents/1',
       },
     }
-    expect(() =>
-      translateRequest(body, {
-        from: 'generate-content',
-        to,
-        generateContent: { wrapper: 'unwrap' },
+    expect(() => translateRequest(body, { from: 'generate-content', to })).toThrow(
+      expect.objectContaining({
+        code: 'inexpressible',
+        path: '/generateContentRequest/cachedContent',
       }),
-    ).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/request/cachedContent' }))
+    )
   },
 )

@@ -268,7 +268,8 @@ function requestSettings(
     ...mergeOptions(
       groupOf(protocol, demanding(operation, protocol)),
       groupOf(to, limit),
-      groupOf(to, ofAgent),
+      ofAgent,
+      neededBy(incoming.request.headers['user-agent']),
       vendorRules(channel, to, { model: candidate.model, caller: protocol }).options,
       channel.options,
       entry.options,

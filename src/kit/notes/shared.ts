@@ -76,18 +76,18 @@ export const commonNotes = {
   'system.hoisted': {
     kind: 'approximated',
     meaning: 'An instruction inside the conversation moves before it.',
-    advice: 'See `systemPlacement` of the target, such as `messages.systemPlacement`.',
+    advice: 'See `systemPlacement`.',
   },
   'system.joined': {
     kind: 'approximated',
     meaning:
       'Many servers accept only one system message, so this one is joined to the one before it.',
-    advice: 'See `chatCompletions.systemPlacement`.',
+    advice: 'See `systemPlacement`.',
   },
   'system.mid-conversation-as-user': {
     kind: 'approximated',
     meaning: 'The server may refuse a system message here, so it becomes user text.',
-    advice: 'See `systemPlacement` of the target, such as `messages.systemPlacement`.',
+    advice: 'See `systemPlacement`.',
   },
   'tool-call.id': {
     kind: 'approximated',
@@ -132,7 +132,7 @@ export const sharedNotes = {
   'cache.auto': {
     kind: 'synthesized',
     meaning: 'The last cacheable block is marked for the prompt cache.',
-    advice: 'Turn off `messages.autoCache` or `converse.autoCache` to avoid it.',
+    advice: 'Turn off `autoCache` to avoid it.',
   },
   'cache.too-many': {
     kind: 'dropped',
@@ -202,12 +202,12 @@ export const sharedNotes = {
   'media.unsupported': {
     kind: 'dropped',
     meaning: 'The target accepts no media of this kind or format here.',
-    advice: 'Convert it, see `messages.convertMedia` and `converse.convertMedia`.',
+    advice: 'Convert it, see `convertMedia`.',
   },
   'message.leading-user': {
     kind: 'synthesized',
     meaning: 'The conversation must begin with a user message; one is inserted.',
-    advice: 'See `leadingUser` of the target, such as `messages.leadingUser`.',
+    advice: 'See `leadingUser`.',
   },
   'output.enum': {
     kind: 'approximated',
@@ -302,7 +302,6 @@ export const sharedNotes = {
   'reasoning.unsigned': {
     kind: 'dropped',
     meaning: 'The target accepts no reasoning without a signature or an encrypted form.',
-    advice: 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
   },
   'refusal.as-text': { kind: 'approximated', meaning: 'A refusal is written as text.' },
   'refusal.synthesized': {
@@ -339,11 +338,6 @@ export const sharedNotes = {
     meaning: 'The target requires a schema name; a default is written.',
     advice: 'Name the schema.',
   },
-  'server-tool.as-text': {
-    kind: 'approximated',
-    meaning: "The use of another provider's tool is written as one line of text.",
-    advice: "Set `tools.serverToolHistory: 'drop'` to drop it.",
-  },
   'server-tool.image-only': {
     kind: 'approximated',
     meaning: 'Of a tool that generated an image, only the image is written.',
@@ -351,7 +345,6 @@ export const sharedNotes = {
   'server-tool.dropped': {
     kind: 'dropped',
     meaning: 'Only the source provider knows this tool; its earlier use is dropped.',
-    advice: "Set `tools.serverToolHistory: 'text'` to keep it as text.",
   },
   'stop.too-many': {
     kind: 'approximated',
@@ -417,12 +410,6 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning: 'The target accepts no media in tool results; the media follows in user content.',
   },
-  'tool.callers-mapped': {
-    kind: 'approximated',
-    meaning:
-      'Code of the target provider may call the tool, instead of code of the source provider.',
-    advice: 'See `tools.foreignCallers`.',
-  },
   'tool.expanded': {
     kind: 'approximated',
     meaning: 'A tool that the client runs is written as a function with its documented input.',
@@ -474,8 +461,7 @@ export const sharedNotes = {
   },
   'media.converted': {
     kind: 'approximated',
-    meaning:
-      'The option `convertMedia` of the target converted this to a format that the target accepts.',
+    meaning: 'The option `convertMedia` converted this to a format that the target accepts.',
   },
   'media.file-as-document': {
     kind: 'approximated',
@@ -501,11 +487,6 @@ export const sharedNotes = {
   'citation.span': {
     kind: 'approximated',
     meaning: 'A citation covers a whole text block in the target; its exact span is dropped.',
-  },
-  'reasoning.as-text': {
-    kind: 'approximated',
-    meaning: 'Reasoning without a signature is written as text.',
-    advice: 'See `messages.unsignedReasoning` and `converse.unsignedReasoning`.',
   },
   'cache.key-hashed': {
     kind: 'approximated',

@@ -17,7 +17,6 @@ export const notes = {
     'tool-result.error-flag',
     'tool-result.media-moved',
     'tool-result.call-id',
-    'server-tool.as-text',
     'server-tool.image-only',
     'tool-call.input-object',
     'media.filename',

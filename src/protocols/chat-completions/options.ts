@@ -1,7 +1,16 @@
-import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
+import {
+  type CodecOptions,
+  type OptionTable,
+  type SharedOptions,
+  sharedOptions,
+  type ToolOptions,
+} from '../../protocol.ts'
 
 /** How this protocol is decoded and encoded, where more than one way is right. */
-export type ChatCompletionsOptions = {
+export type ChatCompletionsOptions = Pick<
+  SharedOptions,
+  'systemPlacement' | 'efforts' | 'longCacheKey' | 'jsonWord'
+> & {
   /**
    * The field for reasoning text, which the protocol does not define. `reasoning_content`
    * (default): most servers and clients read it. `details`: only the list `reasoning_details`.
@@ -57,10 +66,6 @@ export type ChatCompletionsOptions = {
   /** The field for the sampling seed. Default `seed`. */
   seedField?: 'seed' | 'random_seed'
   /**
-   * Writes usage at the end of every stream, even if the request did not ask for it. Default false.
-   */
-  alwaysUsage?: boolean
-  /**
    * `top_k`, `min_p` and `repetition_penalty`, which only some servers accept. `drop` (default).
    * `write`: for these servers.
    */
@@ -88,31 +93,8 @@ export type ChatCompletionsOptions = {
    * instructions from a separate field become one.
    */
   instructionsRole?: 'system' | 'developer'
-  /**
-   * Where system messages go. `auto` (default): those before the conversation are joined into one,
-   * later ones become user text in place, because many servers refuse others. `keep`: all stay in
-   * place. `user`: as `auto`. `hoist`: later ones move to the front, which invalidates prompt
-   * caches.
-   */
-  systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
   /** Writes call ids of nine letters and digits, which some servers require. Default false. */
   shortIds?: boolean
-  /**
-   * Images in responses, which the protocol does not have. `drop` (default). `write`: in `images`,
-   * as OpenRouter does.
-   * Joins tool names that arrive in several chunks, as old previews of Azure sent them. Default
-   * false: a repeated name is the same name, so a call starts as soon as it has one.
-   */
-  /**
-   * Images in responses, which the protocol does not have. `write` (default): in `images`, as
-   * OpenRouter does. `drop`: they are dropped.
-   */
-  images?: 'write' | 'drop'
-  /**
-   * The values of `reasoning_effort` that the server accepts, separated by spaces. The nearest one
-   * is written; none if the list is empty. Default: all values.
-   */
-  efforts?: string
   /**
    * How reasoning is turned on and off. `effort` (default): by `reasoning_effort` only. `always`:
    * it cannot be turned off. `type` and `adaptive`: by `thinking.type`. `flag`: by
@@ -126,16 +108,6 @@ export type ChatCompletionsOptions = {
    * the text.
    */
   historyReasoning?: 'field' | 'parts' | 'tags'
-  /**
-   * A `prompt_cache_key` of more than 64 characters. `keep` (default). `hash`: a hash of it is
-   * written, for servers that refuse it.
-   */
-  longCacheKey?: 'keep' | 'hash'
-  /**
-   * JSON without a schema. `keep` (default). `add`: the conversation gets a sentence with the word
-   * JSON if it has none, as some servers require.
-   */
-  jsonWord?: 'keep' | 'add'
   /**
    * Reasoning next to tools. `keep` (default). `none`: the effort becomes `none`, for models that
    * take tools only without reasoning.
@@ -198,19 +170,18 @@ export const options = {
   storedSignatures: 'function',
   signedReasoning: ['details', 'calls'],
   unsignedReasoning: ['bare', 'seal'],
-  reasoningInHistory: ['never', 'tool-turns', 'always'],
+  reasoningInHistory: ['tool-turns', 'never', 'always'],
   missingReasoning: ['omit', 'blank'],
   customTools: ['write', 'wrap'],
   maxTokensField: ['max_completion_tokens', 'max_tokens'],
   seedField: ['seed', 'random_seed'],
-  alwaysUsage: 'flag',
   shortIds: 'flag',
-  efforts: 'text',
+  efforts: sharedOptions.efforts,
   thinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
   historyReasoning: ['field', 'parts', 'tags'],
   toolChoice: ['all', 'auto', 'any', 'words', 'omit'],
-  longCacheKey: ['keep', 'hash'],
-  jsonWord: ['keep', 'add'],
+  longCacheKey: sharedOptions.longCacheKey,
+  jsonWord: sharedOptions.jsonWord,
   effortWithTools: ['keep', 'none'],
   parallelCalls: ['allow', 'forbid'],
   toolStream: 'flag',
@@ -220,11 +191,10 @@ export const options = {
   afterResults: ['keep', 'assistant'],
   brokenArguments: ['keep', 'wrap'],
   nullContent: ['keep', 'text'],
-  images: ['write', 'drop'],
   topK: ['drop', 'write'],
   optionalFields: ['drop', 'write'],
   cacheMarks: ['drop', 'write', 'cache_control'],
   extractThinkTags: 'flag',
   instructionsRole: ['system', 'developer'],
-  systemPlacement: ['auto', 'keep', 'user', 'hoist'],
+  systemPlacement: sharedOptions.systemPlacement,
 } as const satisfies OptionTable<ChatCompletionsOptions>

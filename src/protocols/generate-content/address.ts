@@ -46,11 +46,8 @@ function placeOf(model: string): string {
 }
 
 /** Path and query of an operation. */
-export function target(
-  { operation, model, stream }: Parameters<Address['target']>[0],
-  api: string = version,
-): string {
-  const place = `/${api}/${/^\w[\w.-]*$/.test(model) ? `models/${model}` : placeOf(model)}`
+export function target({ operation, model, stream }: Parameters<Address['target']>[0]): string {
+  const place = `/${version}/${/^\w[\w.-]*$/.test(model) ? `models/${model}` : placeOf(model)}`
   if (operation === 'count-tokens') return `${place}:countTokens`
   return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
 }

@@ -9,7 +9,6 @@ import { isObject, type JsonObject, merge } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { asBeside, splitBeside } from './content/wrapper.ts'
 import { createGeminiReport, type GenerateContentReport } from './notes.ts'
 import { extOf, ownFields, protocolName, under } from './own.ts'
 import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './schema.ts'
@@ -111,19 +110,9 @@ export function decodeError(
   return { value, notes: [] }
 }
 
-/**
- * An error inside a response. `root`: JSON pointer to the response if it is nested. `beside`:
- * fields next to the response, kept as unknown.
- */
-export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
-  const { value } = decodeError({ status: 0, headers: {}, body })
-  if (!root) return value
-  return {
-    ...value,
-    at: root + (value.at ?? '/error'),
-    ...omitUndefined({ ext: extOf({ ...ownFields(value.ext), ...asBeside(beside) }) }),
-  }
-}
+/** An error inside a response. */
+export const decodeErrorInside = (body: unknown): CanonicalError =>
+  decodeError({ status: 0, headers: {}, body }).value
 
 function kindOf(
   status: number,
@@ -245,7 +234,7 @@ export function encodeErrorBody(error: CanonicalError): GenerateContentErrorBody
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : words[kind]
-  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
+  const fields = ownFields(ext)
   const shown: GenerateContentErrorDetail[] =
     own && Array.isArray(error.details) ? asRead(error.details) : details
   const known: GenerateContentErrorBody['error'] = {
@@ -255,9 +244,8 @@ export function encodeErrorBody(error: CanonicalError): GenerateContentErrorBody
     ...(shown.length > 0 && { details: shown }),
   }
   return {
-    ...inside,
-    ...beside,
-    error: { ...(isObject(inside['error']) && inside['error']), ...known },
+    ...fields,
+    error: { ...(isObject(fields?.['error']) && fields['error']), ...known },
   }
 }
 

@@ -10,7 +10,7 @@ import { outcome } from './response/response.ts'
 import type { GenerateContentWire } from './schema.ts'
 import { generateContent as upstream } from './upstream.ts'
 
-export type { GenerateContentLevel, GenerateContentOptions } from './options.ts'
+export type { GenerateContentOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
 export const generateContent: Protocol<GenerateContentOptions, GenerateContentWire> & {

@@ -18,7 +18,6 @@ export const notes = {
     'reasoning.kind',
     'reasoning.other-model',
     'server-tool.dropped',
-    'server-tool.as-text',
     'server-tool.image-only',
     'reasoning.effort',
     'output.format-instructed',

@@ -1,23 +1,21 @@
-import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
+import {
+  type CodecOptions,
+  type OptionTable,
+  type SharedOptions,
+  sharedOptions,
+  type ToolOptions,
+} from '../../protocol.ts'
 
 /** How this protocol is decoded and encoded, where more than one way is right. */
-export type GenerateContentOptions = {
-  /**
-   * Where instructions inside the conversation go. `auto` (default), `keep` and `user`: user text,
-   * in place, because the protocol has no role for them. `hoist`: the field for instructions, which
-   * invalidates prompt caches.
-   */
-  systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
+export type GenerateContentOptions = Pick<
+  SharedOptions,
+  'systemPlacement' | 'leadingUser' | 'efforts'
+> & {
   /**
    * How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level.
    * `level` and `budget`: always so.
    */
   thinking?: 'auto' | 'level' | 'budget'
-  /**
-   * The thinking levels that the model accepts, in lower case, separated by spaces. The nearest one
-   * is written. Default: all levels up to `high`.
-   */
-  efforts?: string
   /** The minimum thinking budget of the model, in tokens. Default 0. */
   leastBudget?: number
   /**
@@ -31,23 +29,6 @@ export type GenerateContentOptions = {
    * CLI. Responses get longer.
    */
   signedReasoning?: 'parts' | 'calls'
-  /**
-   * The thinking levels that a model accepts; the nearest one is written. Default: all levels up
-   * to `HIGH`, and the server may refuse.
-   */
-  levels?: (model: string | undefined) => readonly GenerateContentLevel[] | undefined
-  /**
-   * A conversation that begins with the model, or contains instructions only. `auto` (default): a
-   * user message `.` is inserted before the model's. `keep`: unchanged; the server may refuse it.
-   * `synthesize`: always inserted.
-   */
-  leadingUser?: 'auto' | 'keep' | 'synthesize'
-  /**
-   * Bodies inside another body, as Code Assist sends them: `{ model, request }` and `{ response }`.
-   * `refuse` (default). `unwrap`: the inner body is decoded, and encoded in the same way for this
-   * protocol.
-   */
-  wrapper?: 'refuse' | 'unwrap'
   /** Writes `metadata` as `labels`, which not every server accepts. Default false. */
   labels?: boolean
   /**
@@ -56,27 +37,19 @@ export type GenerateContentOptions = {
    * for Vertex AI, which does not know the field.
    */
   toolInvocations?: 'include' | 'omit'
-  /** The API version in the path of a request. Default `v1beta`, which defines everything. */
-  apiVersion?: 'v1beta' | 'v1' | 'v1alpha'
 }
-
-/** The thinking levels of this protocol. */
-export type GenerateContentLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH' | 'XHIGH'
 
 export type Options = CodecOptions & ToolOptions & GenerateContentOptions
 
 /** The same for configurations and command lines. */
 export const options = {
-  systemPlacement: ['auto', 'keep', 'user', 'hoist'],
+  systemPlacement: sharedOptions.systemPlacement,
   thinking: ['auto', 'level', 'budget'],
-  efforts: 'text',
+  efforts: sharedOptions.efforts,
   leastBudget: 'number',
   jsonWithTools: ['keep', 'instruct'],
-  levels: 'function',
   signedReasoning: ['parts', 'calls'],
-  leadingUser: ['auto', 'keep', 'synthesize'],
-  wrapper: ['refuse', 'unwrap'],
+  leadingUser: sharedOptions.leadingUser,
   labels: 'flag',
   toolInvocations: ['include', 'omit'],
-  apiVersion: ['v1beta', 'v1', 'v1alpha'],
 } as const satisfies OptionTable<GenerateContentOptions>

@@ -22,7 +22,6 @@ export const notes = {
     'citation.span',
     'reasoning.foreign-signature',
     'reasoning.unsigned',
-    'reasoning.as-text',
     'reasoning.joined',
     'reasoning.signature-orphaned',
     'reasoning.disabled-unsigned-loop',
@@ -45,9 +44,7 @@ export const notes = {
     'tool.loaded',
     'tool.server',
     'tool.server-mapped',
-    'tool.callers-mapped',
     'server-tool.dropped',
-    'server-tool.as-text',
     'tool-choice.subset-filtered',
     'tool-choice.subset-not-enforced',
     'tool-choice.not-allowed',
@@ -94,16 +91,10 @@ export const notes = {
     kind: 'synthesized',
     meaning:
       'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',
-    advice: 'See `messages.trailingAssistant`.',
   },
   'citation.encrypted-index': {
     kind: 'synthesized',
     meaning: 'A web citation requires an encrypted index; an empty one is written.',
-  },
-  'citation.version': {
-    kind: 'dropped',
-    meaning: 'This version of the protocol accepts no citations in user messages.',
-    advice: 'See `messages.apiVersion`.',
   },
   'reasoning.signature-empty': {
     kind: 'synthesized',
@@ -140,11 +131,6 @@ export const notes = {
     kind: 'approximated',
     meaning:
       'A web search of another provider has no encrypted content; a result without a title gets its URL as title.',
-  },
-  'sampling.version': {
-    kind: 'dropped',
-    meaning: 'This version of the protocol has no sampling fields.',
-    advice: 'See `messages.apiVersion`.',
   },
   'max-tokens.default': {
     kind: 'synthesized',

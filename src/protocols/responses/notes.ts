@@ -20,14 +20,12 @@ export const notes = {
     'tool.server',
     'tool.expanded',
     'tool.server-mapped',
-    'tool.callers-mapped',
     'tool-choice.unsupported',
     'tool-choice.without-tools',
     'tool-result.error-flag',
     'tool-result.call-id',
     'tool-call.empty-input',
     'server-tool.dropped',
-    'server-tool.as-text',
     'file.foreign-id',
     'media.unsupported',
     'media.mime',
@@ -106,7 +104,6 @@ export const notes = {
   'tool.callers': {
     kind: 'dropped',
     meaning: 'The target does not have these callers of a tool.',
-    advice: 'See `tools.foreignCallers`.',
   },
   'tool.addition': {
     kind: 'approximated',

@@ -320,7 +320,6 @@ export type ResponsesMedia =
   | (Omit<Written<ResponsesInputImage>, 'prompt_cache_breakpoint'> & Marked)
   | (Omit<Written<ResponsesInputFile>, 'prompt_cache_breakpoint'> & Marked)
   | Written<ResponsesInputAudio>
-  | { type: 'input_video'; video_url: string }
 
 /** A part of a message or of a result. */
 export type ResponsesWrittenContent = Texts | ResponsesMedia

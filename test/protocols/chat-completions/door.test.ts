@@ -104,7 +104,6 @@ describe('usage at the end of a stream', () => {
     ['requested', received(true), true],
     ['not requested', received(), false],
     ['refused', received(false), false],
-    ['not requested, but always wanted', { ...received(), alwaysUsage: true }, true],
   ])('%s', (_, options, expected) => {
     expect(shown(options)).toBe(expected)
   })

@@ -180,16 +180,6 @@ describe('calls that a provider ran itself', () => {
       'part.unsupported /messages/1/content/2',
     ])
   })
-  test('is written as lines of text on request, without unreadable parts', () => {
-    const { wire, notes } = ask(history, { tools: { serverToolHistory: 'text' } })
-    expect(wire.messages[1]?.content).toBe(
-      'I look.\n[web_search call: {"query":"sun"}]\n[web_search result: [{"type":"web_search_result","title":"Sun","url":"https://example.org"}]]\nIt shines.',
-    )
-    expect(notes).toEqual([
-      'server-tool.as-text /messages/1/content/1',
-      'server-tool.as-text /messages/1/content/2',
-    ])
-  })
 })
 
 describe('details of an upstream error', () => {
@@ -274,8 +264,6 @@ describe('images next to a response', () => {
         },
       ],
     }
-    const dropped = from.encodeResponse(made, { images: 'drop' })
-    expect(reported(dropped.notes)).toEqual(['part.unsupported /x'])
     const { wire, notes } = from.encodeResponse(made)
     expect(wire).toMatchObject({ choices: [{ message: { images: [{ ...image, index: 0 }] } }] })
     expect(reported(notes)).toEqual(['media.images-field /x'])

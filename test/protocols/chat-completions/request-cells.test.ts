@@ -245,13 +245,6 @@ describe('sampling and limits', () => {
       ['field.unsupported /frequency_penalty'],
     ],
     [
-      'penalties, in the open dialect',
-      { frequency_penalty: 1 },
-      { frequency_penalty: 1 },
-      [],
-      { responses: { openResponses: true } },
-    ],
-    [
       'penalties of nothing are the default',
       { frequency_penalty: 0, presence_penalty: 0 },
       { presence_penalty: undefined },

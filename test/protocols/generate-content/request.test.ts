@@ -2,13 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { wrapSignatureInBase64 } from '../../../src/kit/signatures/envelope.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
-import type {
-  GenerateContentLevel,
-  GenerateContentOptions,
-} from '../../../src/protocols/generate-content/options.ts'
+import type { GenerateContentOptions } from '../../../src/protocols/generate-content/options.ts'
 import { leaves } from '../../../src/testing/json.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
-import { translateRequest, translateResponse } from '../../support/untyped.ts'
+import { translateRequest } from '../../support/untyped.ts'
 
 type Body = Record<string, unknown>
 
@@ -951,22 +948,6 @@ describe('translating a request', () => {
     expect(notes.map(({ kind, code, path }) => `${kind} ${code} ${path}`)).toEqual(wanted)
   })
 
-  test.each<[effort: string, levels: GenerateContentLevel[], written: string, ...notes: string[]]>([
-    ['low', ['LOW', 'HIGH'], 'LOW'],
-    ['minimal', ['LOW', 'HIGH'], 'LOW', 'approximated reasoning.effort /reasoning_effort'],
-    ['medium', ['LOW', 'HIGH'], 'HIGH', 'approximated reasoning.effort /reasoning_effort'],
-    ['max', ['MINIMAL', 'LOW'], 'LOW', 'approximated reasoning.effort /reasoning_effort'],
-  ])('effort %s for a model that knows %j is %s', (effort, levels, written, ...wanted) => {
-    const { wire, notes } = translate(
-      { messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort },
-      { generateContent: { levels: () => levels } },
-    )
-    expect({ config: wire['generationConfig'], notes }).toEqual({
-      config: { thinkingConfig: { thinkingLevel: written } },
-      notes: wanted,
-    })
-  })
-
   test('adds a user turn before a leading model turn, or keeps it on request', () => {
     const messages = [calls('a'), outcome('a', '1'), { role: 'user', content: 'x' }]
     const kept = translateRequest(
@@ -1047,90 +1028,29 @@ describe('translating a request', () => {
   })
 })
 
-describe('a body inside a wrapper', () => {
+describe('a request inside one that counts tokens', () => {
   const inner = {
+    model: 'models/gemini-3-pro',
     contents: [user({ text: 'x' }), model({ text: 'y' })],
     generation_config: { top_k: 3 },
     session_id: 's1',
   }
-  const body = { model: 'gemini-3-pro', project: 'p1', request: inner }
-  const received = { wrapper: 'unwrap' } as const
+  const body = { generateContentRequest: inner, odd: 1 }
 
-  test('is refused unless the option allows it', () => {
-    expect(() => generateContent.decodeRequest(body)).toThrow()
-    const { messages, model } = generateContent.decodeRequest(body, received).value
-    expect({ model, at: messages.map(({ at }) => at) }).toEqual({
-      model: 'gemini-3-pro',
-      at: ['/request/contents/0', '/request/contents/1'],
-    })
-  })
-
-  test('is written inside the same wrapper again', () => {
-    const { value, notes } = generateContent.decodeRequest(body, received)
-    expect([notes, generateContent.encodeRequest(value, received)]).toMatchObject([
+  test('is written inside it again', () => {
+    const { value, notes } = generateContent.decodeRequest(body)
+    expect(value.messages.map(({ at }) => at)).toEqual([
+      '/generateContentRequest/contents/0',
+      '/generateContentRequest/contents/1',
+    ])
+    expect([notes, generateContent.encodeRequest(value)]).toMatchObject([
       [],
       { wire: body, notes: [] },
     ])
-    expect(generateContent.withModel(body, 'other')).toEqual({ ...body, model: 'other' })
-  })
-
-  test('has notes with paths into the wrapper', () => {
-    const { body: wire, notes } = translateRequest(body, {
-      from: 'generate-content',
-      to: 'chat-completions',
-      generateContent: received,
+    expect(generateContent.withModel(body, 'other')).toEqual({
+      ...body,
+      generateContentRequest: { ...inner, model: 'models/other' },
     })
-    expect(wire).toMatchObject({
-      model: 'gemini-3-pro',
-      messages: [
-        { role: 'user', content: 'x' },
-        { role: 'assistant', content: 'y' },
-      ],
-    })
-    expect(notes.map(({ kind, path }) => `${kind} ${path}`).sort()).toEqual([
-      'dropped /project',
-      'dropped /request/generation_config/top_k',
-      'dropped /request/session_id',
-    ])
-  })
-
-  test('decodes and encodes wrapped responses', () => {
-    const response = {
-      candidates: [
-        {
-          index: 0,
-          content: { role: 'model', parts: [{ text: 'a' }] },
-          finishReason: 'STOP',
-          odd: 1,
-        },
-      ],
-      modelVersion: 'm',
-      odd: 2,
-    }
-    const modelResponse = { response, traceId: 't1' }
-    const { value } = generateContent.decodeResponse(modelResponse, received)
-    expect(generateContent.encodeResponse(value, received)).toEqual({
-      wire: modelResponse,
-      notes: [],
-    })
-    expect(generateContent.withModel(modelResponse, 'other')).toEqual({
-      ...modelResponse,
-      response: { ...response, modelVersion: 'other' },
-    })
-    const counted = { response: { ...response, usageMetadata: { promptTokenCount: 3 } } }
-    expect(generateContent.outcome(counted, received).usage).toMatchObject({ input: 3 })
-    const { body, notes } = translateResponse(modelResponse, {
-      from: 'generate-content',
-      to: 'chat-completions',
-      now: 1,
-      generateContent: received,
-    })
-    expect(body).toMatchObject({
-      model: 'm',
-      choices: [{ message: { content: 'a' }, finish_reason: 'stop' }],
-    })
-    const lost = notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)
-    expect(lost.sort()).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
   })
 
   test('has notes with such paths when counting tokens', () => {

@@ -4,7 +4,7 @@ import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Citation, Part } from '../../../src/canonical/message.ts'
-import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import { encodeStream, run } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
@@ -304,25 +304,6 @@ describe('dialects of servers', () => {
       usageMetadata: { prompt_token_count: 3, candidates_token_count: 2 },
     })
     expect(response.usage).toMatchObject({ input: 3, output: 2 })
-  })
-
-  test('events inside of another object are read on request', () => {
-    const wires = [
-      { response: event([{ text: 'He' }]), traceId: 't1' },
-      { response: event([{ text: 'llo' }], stop) },
-    ]
-    const { out } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires, {
-      options: { wrapper: 'unwrap' } as object,
-    })
-    const { response, clean } = collect(out)
-    expect(clean).toBe(true)
-    expect(response).toMatchObject({
-      id: 'r1',
-      candidates: [{ messages: [{ parts: [{ text: 'Hello' }] }], finish: { reason: 'stop' } }],
-    })
-    // As of a complete response: it is next to the response.
-    expect(response.ext?.['generate-content']?.fields).toEqual({ '../traceId': 't1' })
-    expect(read(...wires).clean).toBe(false)
   })
 
   test('ends at a block in the middle of a response', () => {
@@ -858,73 +839,6 @@ test('unknown fields that come one after the other are all in the last event', (
   expect(encodeStream(generateContent, events).wires.at(-1)).toMatchObject({
     modelStatus: status,
     trailer: 'x',
-  })
-})
-
-describe('events inside a wrapper', () => {
-  const received = { wrapper: 'unwrap' } as const
-  const wrapped = (response: object, beside: object = {}) => ({ response, ...beside })
-  const through = (...wires: object[]) => {
-    const translator = createStreamTranslator({
-      from: 'generate-content',
-      to: 'chat-completions',
-      generateContent: received,
-    })
-    const text =
-      translator.push(wires.map(wire => `data: ${JSON.stringify(wire)}\n\n`).join('')) +
-      translator.end()
-    return {
-      text,
-      paths: translator.notes
-        .flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : []))
-        .sort(),
-    }
-  }
-
-  test('has notes with paths in the received events and in the wrapper', () => {
-    const odd = { ...event([{ text: 'a' }], { ...stop, odd: 1 }), odd: 2 }
-    expect(through(wrapped(odd, { traceId: 't1' })).paths).toEqual([
-      '/response/candidates/0/odd',
-      '/response/odd',
-      '/traceId',
-    ])
-  })
-
-  test('has errors with such paths', () => {
-    expect(through(wrapped(event([{ text: 1 }]))).text).toContain(
-      '/response/candidates/0/content/parts/0/text',
-    )
-    expect(through(wrapped({ candidates: 'none' })).text).toContain('/response/candidates:')
-    expect(() =>
-      generateContent.decodeResponse(
-        wrapped({ candidates: [{ grounding_metadata: 1 }] }),
-        received,
-      ),
-    ).toThrow('/response/candidates/0/grounding_metadata')
-    expect(() =>
-      generateContent.decodeRequest(
-        { request: { contents: [{ parts: [{ inline_data: { data: 1 } }] }] } },
-        received,
-      ),
-    ).toThrow('/request/contents/0/parts/0/inline_data/')
-  })
-
-  test('decodes an error, with notes that have paths to it', () => {
-    const failed = wrapped(
-      { error: { code: 429, message: 'slow', details: [{ a: 1 }], odd: 1 } },
-      { traceId: 't1' },
-    )
-    const { text, paths } = through(failed)
-    expect(text).toContain('"message":"slow"')
-    const all = ['/response/error/details', '/response/error/odd', '/traceId']
-    expect(paths).toEqual(all)
-    const { body, notes } = translateResponse(failed, {
-      from: 'generate-content',
-      to: 'chat-completions',
-      generateContent: received,
-    })
-    expect(body).toMatchObject({ error: { message: 'slow' } })
-    expect(notes.map(({ path }) => path).sort()).toEqual(all)
   })
 })
 

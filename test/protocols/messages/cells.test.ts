@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Citation, Part } from '../../../src/canonical/message.ts'
 import { translateError, translateResponse } from '../../../src/index.ts'
-import { messages } from '../../../src/protocols/messages/index.ts'
 
 const usage = { input_tokens: 1, output_tokens: 2 }
 const response = (more: object = {}) => {
@@ -181,71 +179,5 @@ describe('overload', () => {
       headers: { 'retry-after': '7' },
       body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
     })
-  })
-})
-
-describe('the newest API version', () => {
-  const cited: Citation = {
-    kind: 'document',
-    protocol: 'messages',
-    raw: { type: 'char_location', cited_text: 'c', document_index: 0 },
-  }
-  const text: Part = { type: 'text', text: 'a', citations: [cited] }
-  const pdf: Part = { type: 'media', kind: 'document', source: { type: 'url', url: 'https://a' } }
-  const found: Part = { type: 'search-result', source: 's', title: 't', parts: [text] }
-  const write = (
-    role: 'user' | 'assistant',
-    part: Part,
-    apiVersion: '2023-06-01' | '2026-10-21',
-  ) => {
-    const { wire, notes } = messages.encodeRequest(
-      {
-        model: 'm',
-        maxOutputTokens: 1,
-        messages: [
-          { role, origin: 'message', parts: [part, { type: 'text', text: 'z', cache: {} }] },
-        ],
-      },
-      { apiVersion },
-    )
-    return { text: JSON.stringify(wire), codes: notes.map(({ code }) => code) }
-  }
-
-  test.each<[string, 'user' | 'assistant', Part, string, string[]]>([
-    [
-      'takes no citations in the text of a user',
-      'user',
-      text,
-      'char_location',
-      ['citation.version'],
-    ],
-    ['takes no citations in a search result', 'user', found, 'char_location', ['citation.version']],
-    ['takes citations in the text of an assistant', 'assistant', text, '', []],
-    ['takes no documents of an assistant', 'assistant', pdf, 'https://a', ['media.unsupported']],
-    ['takes documents of a user', 'user', pdf, '', []],
-  ])('%s', (_, role, part, refused, expected) => {
-    const { text: wire, codes } = write(role, part, '2026-10-21')
-    if (refused) expect(wire).not.toContain(refused)
-    expect(codes).toEqual(expected)
-    expect(write(role, part, '2023-06-01')).toMatchObject({
-      text: expect.stringContaining(refused),
-      codes: [],
-    })
-  })
-
-  test('drops all sampling fields', () => {
-    const request = {
-      model: 'm',
-      maxOutputTokens: 1,
-      messages: [],
-      sampling: { temperature: 0.5, topP: 0.5, topK: 3 },
-    }
-    const { wire, notes } = messages.encodeRequest(request, { apiVersion: '2026-10-21' })
-    expect(wire).toEqual({ model: 'm', max_tokens: 1, messages: [] })
-    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([
-      'sampling.version /sampling/temperature',
-      'sampling.version /sampling/topP',
-      'sampling.version /sampling/topK',
-    ])
   })
 })

@@ -16,14 +16,8 @@ describe('what a body relies on beside itself', () => {
     [
       'what becomes of misfit thinking',
       { ...ask, reasoning: { effort: 'high' } },
-      { messages: { prefixMismatch: 'drop_block' } },
+      {},
       'thinking-binding-controls-2026-08-01',
-    ],
-    [
-      'no thinking that could misfit',
-      ask,
-      { messages: { prefixMismatch: 'drop_block' } },
-      undefined,
     ],
     ['a tool that is added later', joining, {}, undefined],
   ])('%s', (_, body, options, betas) => {
@@ -34,7 +28,7 @@ describe('what a body relies on beside itself', () => {
   test('goes through JSON with the rest of the context', () => {
     const { context } = translateRequest(
       { ...ask, reasoning: { effort: 'high' } },
-      { from: 'responses', to: 'messages', messages: { prefixMismatch: 'drop_block' } },
+      { from: 'responses', to: 'messages' },
     )
     expect(context.headers).toBeDefined()
     expect(JSON.parse(JSON.stringify(context))).toEqual(context)

@@ -7,7 +7,6 @@ const ask = (more: object = {}, ...messages: object[]) => ({
   messages: [{ role: 'user', content: 'hi' }, ...messages],
   ...more,
 })
-const thought = { role: 'assistant', content: 'so', reasoning_content: 'because' }
 
 describe('the billing line of a client', () => {
   const line = 'x-anthropic-billing-header: cc_version=1; cch=71fea;'
@@ -70,12 +69,6 @@ describe('changes by an option or a rule of this wire are noted', () => {
       'output.json-instructed',
     ],
     ['a cache mark that was not set', ask(), { autoCache: true }, 'cache.auto'],
-    [
-      'reasoning without a signature as text',
-      ask({}, thought, { role: 'user', content: 'continue' }),
-      { unsignedReasoning: 'text' },
-      'reasoning.as-text',
-    ],
     [
       'the name of a participant',
       { model: 'm', messages: [{ role: 'user', name: 'ann', content: 'hi' }] },

@@ -193,36 +193,6 @@ describe('how thinking is requested', () => {
     const { value } = messages.decodeRequest(body)
     return messages.encodeRequest(withoutWire(value), options).wire as { thinking: object }
   }
-  const dropBlock = { prefix_mismatch_behavior: 'drop_block' }
-
-  test.each<[string, object, object]>([
-    ['adaptive', { type: 'adaptive' }, { type: 'adaptive', block_binding: dropBlock }],
-    [
-      'manual',
-      { type: 'enabled', budget_tokens: 2000 },
-      { type: 'enabled', budget_tokens: 2000, block_binding: dropBlock },
-    ],
-    ['disabled', { type: 'disabled' }, { type: 'disabled' }],
-    ['between tools', { type: 'between_tools' }, { type: 'between_tools' }],
-  ])('%s thinking with blocks that may be dropped', (_, thinking, expected) => {
-    expect(ask(thinking, { prefixMismatch: 'drop_block' }).thinking).toEqual(expected)
-  })
-
-  test('writes block_binding for a budget of another protocol', () => {
-    const { body } = translateRequest(
-      {
-        model: 'claude-opus-4-5',
-        max_tokens: 9000,
-        reasoning_effort: 'low',
-        messages: [{ role: 'user', content: 'x' }],
-      },
-      { from: 'chat-completions', to: 'messages', messages: { prefixMismatch: 'drop_block' } },
-    )
-    expect(body).toMatchObject({
-      thinking: { type: 'enabled', budget_tokens: 2048, block_binding: dropBlock },
-    })
-  })
-
   test('an unknown way to display it is kept, and noted elsewhere', () => {
     const body = {
       model: 'm',

@@ -137,16 +137,13 @@ describe('tools that another provider runs', () => {
     { role: 'user', content: 'r' },
   ]
 
-  test('past uses are left out, or written as text', () => {
+  test('past uses are left out', () => {
     expect(write({ input: past })).toMatchObject({
       wire: {
         messages: [{ content: 'q' }, { role: 'assistant', content: 'sun' }, { content: 'r' }],
       },
       notes: ['server-tool.dropped /input/1'],
     })
-    const { wire, notes } = write({ input: past }, { tools: { serverToolHistory: 'text' } })
-    expect(JSON.stringify(wire.messages[1])).toMatch(/\[web_search .*weather.*sun/)
-    expect(notes).toEqual(['server-tool.as-text /input/1'])
   })
 })
 
@@ -166,13 +163,6 @@ describe('who may call a tool', () => {
       {},
       undefined,
       ['field.unsupported /tools/0/allowed_callers'],
-    ],
-    [
-      'code of another provider, if the caller says so',
-      ['direct', 'programmatic'],
-      { tools: { foreignCallers: 'map' } },
-      ['direct', 'code_execution_20250825'],
-      ['tool.callers-mapped /tools/0/allowed_callers'],
     ],
   ])('%s', (_, allowed_callers, options, expected, noted) => {
     const { wire, notes } = write({ tools: [{ ...named('w'), allowed_callers }] }, options)

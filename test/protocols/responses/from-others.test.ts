@@ -207,13 +207,6 @@ describe('tools of the messages protocol', () => {
       ['tool.callers /tools/0/allowed_callers'],
     ],
     [
-      'or are reported as those of this one',
-      { tools: [{ ...fn, allowed_callers: ['code_execution_20250825'] }] },
-      { tools: { foreignCallers: 'map' } },
-      { tools: [{ allowed_callers: ['programmatic'] }] },
-      ['tool.callers-mapped /tools/0/allowed_callers'],
-    ],
-    [
       'a shell that the client runs is left out',
       { tools: [fn, bash] },
       {},

@@ -31,12 +31,18 @@ export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder,
 /** Without the counts of 0 that a response gets when its source has none. */
 export function encode(events: readonly CanonicalEvent[], options?: Options) {
   const normalized = normalize(responses, events, options)
-  const { out, notes } = run(responses.streamEncoder, normalized.events, {
-    missingUsage: 'null',
-    ...options,
-  })
-  return { out, notes: [...normalized.notes, ...notes] }
+  const { out, notes } = run(responses.streamEncoder, normalized.events, options)
+  const isMissing = notes.some(({ code }) => code === 'usage.missing')
+  return {
+    out: isMissing ? out.map(withoutUsage) : out,
+    notes: [...normalized.notes, ...notes.filter(({ code }) => code !== 'usage.missing')],
+  }
 }
+
+const withoutUsage = <Event>(event: Event): Event =>
+  isObject(event) && isObject(event['response'])
+    ? { ...event, response: { ...event['response'], usage: null } }
+    : event
 
 export function typesOf(wire: readonly unknown[]): string[] {
   return wire.map(event => (isObject(event) ? String(event['type']) : String(event)))

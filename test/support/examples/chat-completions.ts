@@ -121,15 +121,6 @@ export const examples: Record<string, Example> = {
       { role: 'tool', content: 'done' },
     ),
   ),
-  'server-tool.as-text': fromBlocks(
-    blocks.says(
-      ...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }),
-      user,
-    ),
-    {
-      tools: { serverToolHistory: 'text' },
-    },
-  ),
   'server-tool.image-only': makers('chat-completions').response('responses')(
     items.response([
       { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' },

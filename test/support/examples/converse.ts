@@ -192,10 +192,6 @@ export const examples: Record<string, Example> = {
     ...chat.says(user, { ...assistant, reasoning_content: 'hm' }),
     model: claude,
   }),
-  'reasoning.as-text': fromChat(
-    { ...chat.says(user, { ...assistant, reasoning_content: 'hm' }), model: claude },
-    { converse: { unsignedReasoning: 'text' } },
-  ),
   'reasoning.joined': itemsResponse(
     items.response([
       {
@@ -389,17 +385,6 @@ export const examples: Record<string, Example> = {
       status: 'completed',
       action: { type: 'search', query: 'q' },
     }),
-  ),
-  'server-tool.as-text': fromItems(
-    items.says(user, {
-      type: 'web_search_call',
-      id: 'ws_1',
-      status: 'completed',
-      action: { type: 'search', query: 'q' },
-    }),
-    {
-      tools: { serverToolHistory: 'text' },
-    },
   ),
   'tool-choice.subset-filtered': fromChat(chat.request(subset)),
   'tool-choice.not-forced': fromChat(

@@ -181,19 +181,6 @@ export const examples: Record<string, Example> = {
       result: png,
     }),
   ),
-  'server-tool.as-text': fromItems(
-    items.says(
-      user,
-      {
-        type: 'web_search_call',
-        id: 'ws_1',
-        status: 'completed',
-        action: { type: 'search', query: 'q' },
-      },
-      items.text('yes'),
-    ),
-    { tools: { serverToolHistory: 'text' } },
-  ),
   'reasoning.effort': fromChat(chat.request({ model: 'gemini-3-pro', reasoning_effort: 'max' })),
   'reasoning.effort-as-budget': fromChat(
     chat.request({ model: 'gemini-2.5-pro', reasoning_effort: 'low' }),

@@ -70,9 +70,7 @@ export const examples: Record<string, Example> = {
       messages: { billingLine: 'drop' },
     },
   ),
-  'message.trailing-user': fromChat(chat.says(user, assistant), {
-    messages: { trailingAssistant: 'synthesize' },
-  }),
+  'message.trailing-user': fromChat({ ...chat.says(user, assistant), model: 'claude-opus-4-6' }),
   'message.leading-user': fromChat(chat.says(assistant, user), {
     messages: { leadingUser: 'synthesize' },
   }),
@@ -139,9 +137,6 @@ export const examples: Record<string, Example> = {
     ),
   ),
   'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),
-  'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), {
-    messages: { unsignedReasoning: 'text' },
-  }),
   'reasoning.signature-empty': chatResponse(
     chat.response({ content: 'yes', reasoning_content: 'hm' }),
   ),
@@ -244,10 +239,6 @@ export const examples: Record<string, Example> = {
     { tools: { serverTools: 'map' } },
     ['tool.server-mapped'],
   ),
-  'tool.callers-mapped': fromItems(
-    items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }),
-    { tools: { foreignCallers: 'map' } },
-  ),
   'tool-choice.subset-filtered': fromChat(
     chat.request({
       tools: [chat.tool('a'), chat.tool('b')],
@@ -331,9 +322,6 @@ export const examples: Record<string, Example> = {
   'sampling.temperature-clamped': fromChat(chat.request({ temperature: 1.5 })),
   'sampling.with-thinking': fromChat(chat.request({ temperature: 0.5, reasoning_effort: 'low' })),
   'sampling.model': fromChat(chat.request({ model: 'claude-sonnet-5', temperature: 0.5 })),
-  'sampling.version': fromChat(chat.request({ temperature: 0.5 }), {
-    messages: { apiVersion: '2026-10-21' },
-  }),
   'max-tokens.default': fromChat({ model: 'm', messages: [user] }),
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
   'cache.ttl-order': fromChat(
@@ -376,26 +364,6 @@ export const examples: Record<string, Example> = {
   'response.model': chatResponse(chat.response({ content: 'yes' }, {}, { model: undefined })),
   'usage.missing': chatResponse(chat.response({ content: 'yes' }, {}, { usage: undefined })),
   'usage.late': chatStream([chat.chunk({ content: 'yes' }), done]),
-  'citation.version': request('canonical')(
-    {
-      maxOutputTokens: 50,
-      messages: [
-        {
-          role: 'user',
-          origin: 'message',
-          parts: [
-            {
-              type: 'text',
-              text: 'hi',
-              citations: [{ kind: 'opaque', protocol: 'messages', raw: { type: 'char_location' } }],
-              at: '/messages/0/parts/0',
-            },
-          ],
-        },
-      ],
-    },
-    { messages: { apiVersion: '2026-10-21' } },
-  ),
   'tool-call.input-text': lost.request('messages')(
     blocks.request({
       messages: [
@@ -463,17 +431,6 @@ export const examples: Record<string, Example> = {
     }),
     {},
     ['response.created'],
-  ),
-  'server-tool.as-text': fromItems(
-    items.says(user, {
-      type: 'web_search_call',
-      id: 'ws_1',
-      status: 'completed',
-      action: { type: 'search', query: 'q' },
-    }),
-    {
-      tools: { serverToolHistory: 'text' },
-    },
   ),
   'tool-choice.not-allowed': lost.response('messages')(
     blocks.response([blocks.call('c1')], { stop_reason: 'tool_use' }),

@@ -196,13 +196,6 @@ export const examples: Record<string, Example> = {
     {},
     stateless,
   ),
-  'tool.callers-mapped': fromBlocks(
-    blocks.request({
-      tools: [blocks.tool('look', { allowed_callers: ['code_execution_20250825'] })],
-    }),
-    { tools: { foreignCallers: 'map' } },
-    stateless,
-  ),
   'tool.addition': fromBlocks(
     blocks.says(user, {
       role: 'system',
@@ -290,16 +283,6 @@ export const examples: Record<string, Example> = {
       ),
     ),
     {},
-    stateless,
-  ),
-  'server-tool.as-text': fromBlocks(
-    blocks.says(
-      ...asks(
-        { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
-        text,
-      ),
-    ),
-    { tools: { serverToolHistory: 'text' } },
     stateless,
   ),
   'file.foreign-id': fromBlocks(

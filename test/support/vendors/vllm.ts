@@ -1,7 +1,7 @@
 import { chatServer, lateSystem, plainUsage, readsField } from './base/chat.ts'
 import { messagesServer } from './base/messages.ts'
 import { responsesServer } from './base/responses.ts'
-import type { Simulator } from './base/turn.ts'
+import { listOf, type Simulator } from './base/turn.ts'
 
 const failure = ({ message, status }: { message: string; status: number }) => ({
   error: { message, type: 'BadRequestError', param: null, code: status },
@@ -15,7 +15,12 @@ export const vllm: Simulator = {
       auth: 'none',
       roles: ['system', 'user', 'assistant', 'tool'],
       badRole: role => `Unexpected message role. (${role})`,
-      refuse: body => (lateSystem(body) ? 'System message must be at the beginning.' : undefined),
+      refuse(body) {
+        if (lateSystem(body)) return 'System message must be at the beginning.'
+        return listOf(body['tools']).some(({ type }) => type !== 'function')
+          ? "Input should be 'function'"
+          : undefined
+      },
       failure,
       reason: text => ({ reasoning: text }),
       reasonOf: readsField('reasoning'),

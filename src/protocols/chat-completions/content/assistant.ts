@@ -15,7 +15,6 @@ import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { append } from '../../../kit/text/append.ts'
-import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { keep, ownOf, protocolName, withUnknown } from '../own.ts'
 import type {
   ChatCompletionsAssistantMessage,
@@ -247,21 +246,12 @@ function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling)
       else if (isObject(part.raw) && isInCalls(part)) calls.push(asRead(part.raw))
       else body.push(part)
       break
-    case 'server-tool':
-      if (recipient === 'server' && writing.options.serverToolHistory === 'text') {
-        report.add('server-tool.as-text', part.at)
-        const line: TextPart = {
-          type: 'text',
-          text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n`,
-        }
-        texts.push(line)
-        body.push(line)
-      } else {
-        const image = recipient === 'client' ? part.image : undefined
-        noteServerTool(part, image, report)
-        if (image) fillMedia(slots, image, { recipient, single, writing })
-      }
+    case 'server-tool': {
+      const image = recipient === 'client' ? part.image : undefined
+      noteServerTool(part, image, report)
+      if (image) fillMedia(slots, image, { recipient, single, writing })
       break
+    }
     case 'search-result':
     case 'tool-result':
     case 'control':

@@ -34,12 +34,12 @@ export function encodeImage(
   index: number,
   writing: PartWriting,
 ): ChatCompletionsBlock[] {
-  const { report, options, native } = writing
+  const { report, native } = writing
   const { source } = part
   const empty = source.type === 'base64' && source.data === ''
   // Only the provider of a file id has the file; the rest of the response is worth more.
   const isElsewhere = source.type === 'file-id' && !native
-  if (part.kind !== 'image' || empty || isElsewhere || (!native && options.images === 'drop')) {
+  if (part.kind !== 'image' || empty || isElsewhere) {
     report.add('part.unsupported', part.at)
     return []
   }

@@ -98,10 +98,7 @@ export type EncoderState = MachineState &
   CutState & {
     phase: 'before' | 'inside' | 'over'
     fieldNames: FieldNames | undefined
-    settings: Pick<
-      Options,
-      'reasoningField' | 'signatures' | 'signedReasoning' | 'images' | 'truncated'
-    >
+    settings: Pick<Options, 'reasoningField' | 'signatures' | 'signedReasoning' | 'truncated'>
     writeUsage: boolean
     /** The client knows only the older `function_call`. */
     single: boolean

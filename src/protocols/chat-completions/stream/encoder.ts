@@ -66,16 +66,7 @@ export const streamEncoder: StreamMachine<
   ChatCompletionsOptions
 > = {
   initial: (options = {}) => {
-    const {
-      context,
-      fieldNames,
-      truncated,
-      reasoningField,
-      signatures,
-      signedReasoning,
-      alwaysUsage,
-      images,
-    } = options
+    const { context, fieldNames, truncated, reasoningField, signatures, signedReasoning } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
     return {
       notes: [],
@@ -85,13 +76,9 @@ export const streamEncoder: StreamMachine<
         reasoningField,
         signatures,
         signedReasoning,
-        images,
         truncated,
       }),
-      writeUsage:
-        alwaysUsage === true ||
-        context === undefined ||
-        context.request?.stream?.includeUsage === true,
+      writeUsage: context === undefined || context.request?.stream?.includeUsage === true,
       single: takesOneCall(context),
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },

@@ -256,8 +256,8 @@ export function encodePart(
         report.add('server-tool.image-only', part.at)
         return encodeMedia(part.image, role, writing, write)
       }
-      const text = withoutPlace(part, writing)
-      return text === undefined ? [] : [{ text }]
+      withoutPlace(part, writing)
+      return []
     }
     default:
       return part satisfies never

@@ -164,7 +164,7 @@ function isOfFamily(model: string | undefined, family: ConverseFamily): boolean 
 
 /** For a server that reads only signatures of its own. */
 function encodeForProvider(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
-  const { report, family, unsigned, native, mixed } = writing
+  const { report, family, native, mixed } = writing
   const { id, signature, at, ext } = part
   if (signature && isAccepted(signature, family)) return [encodeOwn(part, signature, writing)]
   const text = textIn(part)
@@ -173,17 +173,6 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): ConverseWritt
     return []
   }
   if (!signature && native && !mixed) return [encodeText(text, undefined, ext)]
-  if (signature && unsigned !== 'drop' && text)
-    report.add('reasoning.foreign-signature', at, 'signature')
-  if (unsigned === 'text' && text) {
-    report.add('reasoning.as-text', at)
-    return [{ text: `<thinking>${text}</thinking>` }]
-  }
-  if (unsigned === 'keep' && text) {
-    report.onceEach('message.envelope', at, { itemId: id })
-    if (part.segments.length > 1) report.add('reasoning.joined', at)
-    return [encodeText(text, undefined, ext)]
-  }
   report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
   return []
 }

@@ -59,8 +59,6 @@ export type Writing = {
    * for this provider's.
    */
   mixed: boolean
-  unsigned: 'drop' | 'text' | 'keep'
-  serverToolHistory: 'drop' | 'text'
   convertMedia: ConverseOptions['convertMedia'] | undefined
   unresolvable(part: Part, field?: string): void
   /** The names of the documents so far, which must be unique in a request. */
@@ -97,8 +95,6 @@ export function startWriting(
           signature && signature.issuer !== protocolName && signature.issuer !== issuer,
       ),
     ),
-    unsigned: options.unsignedReasoning ?? 'drop',
-    serverToolHistory: options.serverToolHistory ?? 'drop',
     convertMedia: options.convertMedia,
     unresolvable: part => report.unresolvable(part.at, undefined, options),
     documents: startNames(),

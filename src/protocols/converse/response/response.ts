@@ -298,8 +298,6 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
     model,
     callIdOfPart: part => responseCallId(part, validCallId, report),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    unsigned: 'keep',
-    serverToolHistory: 'drop',
     convertMedia: options.convertMedia,
     unresolvable: part => report.add('state.unresolvable', part.at),
     documents: startNames(),

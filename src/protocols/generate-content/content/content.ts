@@ -222,8 +222,8 @@ export function encodePart(part: Part, writing: Writing): GenerateContentWritten
         report.add('server-tool.image-only', part.at)
         return write([{ ...part.image, ...omitUndefined({ signature: part.signature }) }])
       }
-      const text = withoutPlace(part, writing)
-      return text === undefined ? [] : [{ text }]
+      withoutPlace(part, writing)
+      return []
     }
     default:
       return part satisfies never

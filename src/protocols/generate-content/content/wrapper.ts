@@ -1,61 +1,33 @@
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { step } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import type { GenerateContentOptions } from '../options.ts'
 
-/**
- * Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts
- * wrap every body.
- */
+/** Requests to count tokens wrap the whole request. */
 
 /** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields next to it. */
 export type Held = { body: unknown; at: string; beside: JsonObject }
 
 const counted = ['generateContentRequest', 'generate_content_request']
 
-export function unwrapRequest(given: unknown, options: GenerateContentOptions): Held {
-  return isObject(given) && 'contents' in given
-    ? alone(given)
-    : held(given, [...counted, ...keysFor('request', options)])
-}
+const isBody = (value: JsonObject) => 'contents' in value || 'candidates' in value
 
-/** A response, or an event of one. */
-export function unwrapResponse(given: unknown, options: GenerateContentOptions): Held {
-  return isObject(given) && 'candidates' in given
-    ? alone(given)
-    : held(given, keysFor('response', options))
-}
+/** The key that holds the body. Undefined: it is not nested. */
+const keyIn = (given: unknown): string | undefined =>
+  isObject(given) && !isBody(given) ? counted.find(key => isObject(given[key])) : undefined
 
-/**
- * Applies the same change to a body and to the object it is nested in. Regardless of `wrapper`,
- * because the body is only passed on.
- */
+/** Applies the same change to a body and to the object it is nested in. */
 export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
   if (!isObject(given)) return given
-  if (isBody(given)) return change(given)
-  const key = [...counted, 'request', 'response'].find(one =>
-    (counted.includes(one) ? isObject : isHeld)(given[one]),
-  )
+  const key = keyIn(given)
   const inner = key === undefined ? undefined : given[key]
   return key !== undefined && isObject(inner)
     ? { ...change(given), [key]: change(inner) }
     : change(given)
 }
 
-const isBody = (value: unknown): value is JsonObject =>
-  isObject(value) && ('contents' in value || 'candidates' in value)
-
-/** A response to a blocked prompt and an event with only usage have no candidates. */
-const isHeld = (value: unknown) =>
-  isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
-
-const keysFor = (key: string, { wrapper }: GenerateContentOptions) =>
-  wrapper === 'unwrap' ? [key] : []
-const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
-
-function held(given: unknown, keys: readonly string[]): Held {
-  const key = isObject(given) ? keys.find(one => isObject(given[one])) : undefined
-  if (!isObject(given) || key === undefined) return alone(given)
+export function unwrapRequest(given: unknown): Held {
+  const key = keyIn(given)
+  if (!isObject(given) || key === undefined) return { body: given, at: '', beside: {} }
   const { [key]: body, ...beside } = given
   return { body, at: step(key), beside }
 }

@@ -67,7 +67,6 @@ export type Writing = {
   /** Is a result whose text is a JSON object written as that object? */
   /** Is it inside a result? There media have only their data. */
   inResult?: boolean
-  serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
   /**
    * Receives each text whose citations and logprobs are written elsewhere in the response. Absent:
@@ -118,7 +117,6 @@ export function startWriting(
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     writtenCallId: id => (made.has(id) ? undefined : id),
     model,
-    serverToolHistory: options.serverToolHistory ?? 'drop',
     unresolvable: part => report.unresolvable(part.at, undefined, options),
   }
 }

@@ -27,12 +27,12 @@ export function reasoningHere(
   { effort, budgetTokens, mode, summary, display }: ReasoningSpec,
   { report, options, model }: RequestWriting,
 ): ReasoningSpec {
-  const { thinking = 'auto', levels: levelsOf, efforts } = options
+  const { thinking = 'auto', efforts } = options
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = thinking === 'auto' ? takesLevels(model) : thinking === 'level'
   const known = efforts?.includes('xhigh') ? allLevels : usualLevels
-  const levels = takesLevel ? (levelsOf?.(model) ?? known) : undefined
+  const levels = takesLevel ? known : undefined
   return {
     ...amountHere({ effort, budgetTokens, mode }, levels, report),
     ...shownHere(

@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
+import { omitNullish, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
@@ -26,7 +26,7 @@ import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
  */
 export function decodeRequest(given: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createGeminiReport()
-  const { body, at, beside } = unwrapRequest(given, options)
+  const { body, at, beside } = unwrapRequest(given)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
   const request = check(protocolName, GenerateContentRequest, spelling.wire, path =>
@@ -116,9 +116,7 @@ export function encodeRequest(
   const begun: GenerateContentBody = {
     // Without a path it names the model itself.
     model:
-      native && model !== undefined && options.path === undefined && source.at !== '/request'
-        ? `models/${model}`
-        : undefined,
+      native && model !== undefined && options.path === undefined ? `models/${model}` : undefined,
     ...conversation,
     tools: declared,
     toolConfig: invocations ? { ...choice, ...invocations } : choice,
@@ -129,17 +127,12 @@ export function encodeRequest(
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
     ...(model && {
-      path: target(
-        { operation: 'generate', model, stream: stream?.enabled ?? false },
-        options.apiVersion,
-      ),
+      path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }),
     }),
   }
   const isEmpty = !native && conversation.contents.length === 0
-  // Hosts that wrap every body name the model next to it.
-  const outer = source?.at === '/request' ? omitUndefined({ model }) : {}
   return {
-    wire: wrapAgain(wire, source?.at, { ...outer, ...beside }),
+    wire: wrapAgain(wire, source?.at, beside),
     notes: report.notes,
     context,
     ...(isEmpty && { isEmpty }),

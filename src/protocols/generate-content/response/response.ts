@@ -20,7 +20,6 @@ import { carryReasoning, type Gathered, nothingGathered } from '../content/carri
 import { decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
 import type { TextAtPart } from '../content/text-bytes.ts'
-import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../content/wrapper.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../errors.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
@@ -62,21 +61,20 @@ const known = keysOf<GenerateContentResponse>()(
  * @throws TranslationError `malformed` when the body is not a response of this protocol. An error
  * body becomes a response with `error`.
  */
-export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
-  const { body: inner, at: root, beside } = unwrapResponse(wire, options)
-  if (isErrorBody(inner))
-    return { value: { candidates: [], error: decodeErrorInside(inner, root, beside) }, notes: [] }
+export function decodeResponse(wire: unknown): Decoded<CanonicalResponse> {
+  if (isErrorBody(wire))
+    return { value: { candidates: [], error: decodeErrorInside(wire) }, notes: [] }
   const report = createGeminiReport()
-  const spelling = inCamelCase(inner)
-  const place = placesOf(spelling, root)
+  const spelling = inCamelCase(wire)
+  const place = placesOf(spelling, '')
   const body = check(protocolName, GenerateContentResponse, spelling.wire, path =>
-    pointerOf(place(root + path)),
+    pointerOf(place(path)),
   )
   const { candidates, promptFeedback, usageMetadata, createTime } = body
   const promptBlocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
-  const names: FieldNames = root ? { '': root } : {}
-  const reading = { report, root, place, names, responseId: body.responseId ?? '' }
+  const names: FieldNames = {}
+  const reading = { report, place, names, responseId: body.responseId ?? '' }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     candidates: (candidates ?? []).map((candidate, nth) =>
@@ -90,12 +88,10 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
       usage: usageMetadata ? decodeUsage(usageMetadata) : undefined,
       promptBlocked,
       ext: extOf({
-        ...asInside(unknownOf(body, known)),
-        ...asBeside(beside),
+        ...unknownOf(body, known),
         promptFeedback: promptBlocked ? undefined : promptFeedback,
         createTime: createdAt === undefined ? createTime || undefined : undefined,
       }),
-      source: root ? { protocol: protocolName, at: root } : undefined,
     }),
   }
   for (const { messages } of value.candidates)
@@ -109,11 +105,10 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
 }
 
 /** Usage and error of a response, as `decodeResponse` reads them; nothing else is read. */
-export function outcome(wire: unknown, options: Options = {}): Outcome {
-  const { body, at, beside } = unwrapResponse(wire, options)
-  if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }
-  if (!isObject(body)) return {}
-  const { usageMetadata, usage_metadata } = body
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: decodeErrorInside(wire) }
+  if (!isObject(wire)) return {}
+  const { usageMetadata, usage_metadata } = wire
   const counts = inCamelCase(usageMetadata ?? usage_metadata).wire
   return isObject(counts) ? { usage: decodeUsage(counts) } : {}
 }
@@ -154,7 +149,7 @@ export function callIdInResponse(responseId: string, candidate: number, ordinal:
   return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
 }
 
-type ResponseReading = Omit<Reading, 'speaks' | 'inventedCallId'> & { responseId: string }
+type ResponseReading = Omit<Reading, 'root' | 'speaks' | 'inventedCallId'> & { responseId: string }
 
 const knownCandidate = keysOf<GenerateContentCandidate>()(
   'content',
@@ -170,19 +165,19 @@ function decodeCandidate(
   wire: GenerateContentCandidate,
   index: number,
   nth: number,
-  { report, root, place, names, responseId }: ResponseReading,
+  { report, place, names, responseId }: ResponseReading,
 ): Candidate {
   const { content, finishMessage, logprobsResult, groundingMetadata } = wire
   let unnamed = 0
   const reading: Reading = {
     report,
-    root,
+    root: '',
     place,
     names,
     speaks: 'model',
     inventedCallId: () => callIdInResponse(responseId, index, unnamed++),
   }
-  const at = `${root}/candidates/${nth}`
+  const at = `/candidates/${nth}`
   const inside = below(at, 'content')
   const parts = decodeParts(content?.parts ?? [], below(inside, 'parts'), reading)
   const logprobs = logprobsResult
@@ -334,9 +329,8 @@ export function encodeResponse(
   const written = candidates.map(candidate =>
     encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }),
   )
-  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const wire: GenerateContentWrittenResponse = {
-    ...inside,
+    ...ownFields(ext),
     ...(written.length > 0 && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
     ...omitUndefined<Undefinable<GenerateContentWrittenResponse>>({
@@ -347,7 +341,7 @@ export function encodeResponse(
     }),
   }
   report.resolvePending(wire)
-  return { wire: wrapAgain(wire, source?.at, beside), notes: report.notes }
+  return { wire, notes: report.notes }
 }
 
 const handledOfCandidate = keysOf<Candidate>()(

@@ -10,7 +10,6 @@ import { asksForOne, countedFrom, indexOf } from '../../../kit/response/candidat
 import { append } from '../../../kit/text/append.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
 import { decodeGrounding, listIn } from '../content/citations.ts'
-import { asBeside, asInside, unwrapResponse } from '../content/wrapper.ts'
 import { decodeErrorInside, isErrorBody } from '../errors.ts'
 import type { GenerateContentOptions, Options } from '../options.ts'
 import { extOf, protocolName } from '../own.ts'
@@ -32,9 +31,6 @@ import {
 } from './part-reader.ts'
 
 export type DecoderState = MachineState & {
-  wrapper: NonNullable<GenerateContentOptions['wrapper']>
-  /** JSON pointer to the response in each event. Empty: the event itself. */
-  root: string
   phase: 'before' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
@@ -74,10 +70,8 @@ export const streamDecoder: StreamMachine<
   DecoderState,
   GenerateContentOptions
 > = {
-  initial: ({ wrapper, ...options }: Options = {}) => ({
+  initial: (options: Options = {}) => ({
     notes: [],
-    wrapper: wrapper ?? 'refuse',
-    root: '',
     phase: 'before',
     id: undefined,
     model: undefined,
@@ -126,16 +120,11 @@ const fault = (path: Place, message: string) =>
 
 function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (state.phase === 'ended') return
-  const { body, at, beside } = unwrapResponse(given, state)
-  if (!isObject(body)) throw fault(at, 'expected an event')
-  if (at && state.phase === 'before') {
-    state.root = at
-    state.places = { '': at }
-  }
+  if (!isObject(given)) throw fault('', 'expected an event')
   // Some intermediaries write snake_case.
-  const wire = inCamelCase(body).wire as JsonObject
+  const wire = inCamelCase(given).wire as JsonObject
   if (isErrorBody(wire)) {
-    fail(state, { wire, at, beside }, emit)
+    fail(state, wire, emit)
     return
   }
   const {
@@ -155,7 +144,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
     isHeld(usageMetadata) &&
     isHeld(promptFeedback)
   if (!isPlain)
-    noteStrange(state, wire, at, {
+    noteStrange(state, wire, '', {
       modelVersion: isText,
       responseId: isText,
       createTime: isText,
@@ -165,12 +154,12 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
-    if (!Array.isArray(candidates)) throw fault(below(at, 'candidates'), 'expected the candidates')
+    if (!Array.isArray(candidates)) throw fault('/candidates', 'expected the candidates')
     const taken = new Set<number>()
     const received = (candidates as unknown[]).map((candidate, place) => ({
       wire: candidate,
       number: indexOf(isObject(candidate) ? candidate['index'] : undefined, place, taken),
-      path: below(below(at, 'candidates'), place),
+      path: below('/candidates', place),
     }))
     received.sort((a, b) => a.number - b.number)
     for (const candidate of received) {
@@ -180,7 +169,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
     }
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
-  emitFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
+  emitFields(state, fields, emit)
 }
 
 function start(
@@ -235,7 +224,7 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
     ...fields
   } = wire
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
-  const candidateState = known ?? startCandidate(number, `${state.root}/candidates/${state.came}`)
+  const candidateState = known ?? startCandidate(number, `/candidates/${state.came}`)
   state.candidates[number] = candidateState
   if (!known) {
     state.came++
@@ -453,14 +442,10 @@ function finish(state: DecoderState, candidateState: CandidateState, emit: EmitE
   })
 }
 
-function fail(
-  state: DecoderState,
-  { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject },
-  emit: EmitEvent,
-): void {
+function fail(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   start(state, {}, emit)
   emitUsage(state, emit)
   state.phase = 'ended'
-  emit({ type: 'error', error: decodeErrorInside(wire, at, beside) })
+  emit({ type: 'error', error: decodeErrorInside(wire) })
   emit({ type: 'end', clean: false })
 }

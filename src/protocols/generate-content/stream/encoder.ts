@@ -8,7 +8,6 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { holdCutCalls, isWholeInput } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
-import { splitBeside } from '../content/wrapper.ts'
 import { encodeErrorBody, noteError } from '../errors.ts'
 import type { GenerateContentOptions, Options } from '../options.ts'
 import { ownFields, ownObject, protocolName } from '../own.ts'
@@ -245,12 +244,11 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
   const { start, promptBlocked, ext } = state
   const report = reportOf(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
-  const { inside, beside } = splitBeside({ ...ownFields(start.ext), ...ownFields(ext) })
   state.done = true
   const usage = encodeUsage(state.usage, start.serviceTier, report)
   emit({
-    ...inside,
-    ...beside,
+    ...ownFields(start.ext),
+    ...ownFields(ext),
     ...(candidates.length > 0 && { candidates }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
     ...omitUndefined({ usageMetadata: usage }),

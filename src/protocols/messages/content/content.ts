@@ -269,8 +269,8 @@ export function encodePart(
         report.add('server-tool.search', part.at)
         return search
       }
-      const text = withoutPlace(part, writing)
-      return text === undefined ? [] : [{ type: 'text', text }]
+      withoutPlace(part, writing)
+      return []
     }
     default:
       return part satisfies never
@@ -285,7 +285,7 @@ function encodeText(
   writing: Writing,
   role: Message['role'],
 ): MessagesWrittenBlock[] {
-  const { report, native, to, newest, opens } = writing
+  const { report, native, to, opens } = writing
   const { text, citations, cache, signature, phase, at, ext } = part
   report.unwritten(part, writtenText, at)
   if (phase && !opens) report.rest({ phase }, at)
@@ -313,12 +313,8 @@ function encodeText(
     return []
   }
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
-  const refused = newest && role === 'user' && own.length > 0
-  if (refused) report.add('citation.version', at, 'citations')
   const kept =
-    own.length > 0 && !refused
-      ? flatMap(own, citation => encodeCitation(citation, report))
-      : undefined
+    own.length > 0 ? flatMap(own, citation => encodeCitation(citation, report)) : undefined
   return [
     ...front,
     marked(

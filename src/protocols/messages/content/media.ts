@@ -190,10 +190,6 @@ export function encodeMedia(
     report.add('media.filename-as-title', at, 'filename')
   else if (filename !== undefined && filename !== title)
     report.add('field.unsupported', at, 'filename')
-  if (writing.newest && role === 'assistant') {
-    report.add('media.unsupported', at)
-    return []
-  }
   return [
     marked(
       wireOf<MessagesWrittenBlockOf<'document'>>(

@@ -120,11 +120,6 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesWritt
     report.onceEach('message.envelope', at, { itemId: id })
     return []
   }
-  if (writing.unsigned === 'text' && text) {
-    report.add('reasoning.as-text', at)
-    if (signature) report.add('reasoning.foreign-signature', at, 'signature')
-    return [{ type: 'text', text: `<thinking>${text}</thinking>` }]
-  }
   report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
   return []
 }

@@ -15,7 +15,7 @@ import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName, wireOf } from '../own.ts'
 import { type MessagesMcpServer, MessagesTool, type MessagesWrittenTool } from '../schema.ts'
-import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
+import { isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp, type FindServer, serverOf } from './mcp.ts'
 import type { RequestWriting } from './writing.ts'
@@ -249,15 +249,12 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
 /** Other providers have other callers for their code. */
 function encodeCallers(
   { allowedCallers: callers, at }: FunctionTool,
-  { report, options, native }: ToolWriting,
+  { report, native }: ToolWriting,
 ): string[] | undefined {
   if (native || !callers) return callers
   const own = callers.filter(isCallerType)
   const isForeign = own.length < callers.length
-  const maps = isForeign && options.foreignCallers === 'map'
-  if (isForeign)
-    report.add(maps ? 'tool.callers-mapped' : 'field.unsupported', at, 'allowedCallers')
-  if (maps) own.push(codeCaller)
+  if (isForeign) report.add('field.unsupported', at, 'allowedCallers')
   return own.length > 0 ? own : undefined
 }
 

@@ -39,15 +39,8 @@ export type Writing = {
   callIdOfPart(part: ToolCallPart | ToolResultPart): string
   /** The name on the wire, with the namespace in front. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
-  unsigned: 'drop' | 'text'
   /** The model that the request is for. */
   model?: string | undefined
-  serverToolHistory?: 'drop' | 'text'
-  /**
-   * API version 2026-10-21, which refuses citations in user text and documents in assistant
-   * messages.
-   */
-  newest: boolean
   convertMedia?: MessagesOptions['convertMedia'] | undefined
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
@@ -115,10 +108,7 @@ export function startWriting(
     mixed: messages.some(({ parts }) =>
       parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName),
     ),
-    unsigned: options.unsignedReasoning ?? 'drop',
     model,
-    serverToolHistory: options.serverToolHistory ?? 'drop',
-    newest: options.apiVersion === '2026-10-21',
     convertMedia: options.convertMedia,
     unresolvable: part => report.unresolvable(part.at, undefined, options),
     marks: [],

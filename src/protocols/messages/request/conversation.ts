@@ -207,15 +207,13 @@ function encodeTurns(
       wires.push({ role, blocks, own })
   }
   const place = { first: wires[0]?.role, instructs, at: '/messages/0' }
-  if (lacksUser(place, options.leadingUser ?? 'keep', report))
+  // Its servers accept that.
+  if (lacksUser(place, options.leadingUser === 'synthesize' ? 'synthesize' : 'keep', report))
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
   const last = wires.at(-1)
-  const { trailingAssistant: trailing = 'auto' } = options
-  const isRefused =
-    trailing === 'synthesize' || (trailing === 'auto' && refusesPrefill(writing.model))
   // An assistant that waits for a tool result has no half text to continue.
   if (
-    isRefused &&
+    refusesPrefill(writing.model) &&
     last?.role === 'assistant' &&
     !last.blocks.some(({ type }) => type.endsWith('tool_use'))
   ) {

@@ -25,7 +25,6 @@ import {
 } from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
-import type { MessagesOptions } from '../options.ts'
 import { protocolName } from '../own.ts'
 import type { MessagesWrittenThinking } from '../schema.ts'
 
@@ -87,7 +86,7 @@ function encodeOff(
 function encodeManual(
   spec: ReasoningSpec,
   { maxTokens, forced, unsignedLoop }: Around,
-  { report, options }: RequestWriting,
+  { report }: RequestWriting,
 ): Thought {
   const { effort, budgetTokens } = spec
   if (forced || unsignedLoop) {
@@ -101,7 +100,7 @@ function encodeManual(
   }
   return withBudget(omitUndefined({ effort, budgetTokens }), maxTokens, {
     report,
-    show: thinking => bound(shown(thinking, spec, report), options),
+    show: thinking => shown(thinking, spec, report),
   })
 }
 
@@ -109,7 +108,7 @@ function encodeManual(
 function encodeAdaptive(
   spec: ReasoningSpec,
   { maxTokens, forced }: Around,
-  { report, options, model }: RequestWriting,
+  { report, model }: RequestWriting,
 ): Thought {
   const { effort, budgetTokens, mode } = spec
   const hasBudget = budgetTokens !== undefined && budgetTokens > 0
@@ -124,10 +123,13 @@ function encodeAdaptive(
   const thinking =
     mode === 'between_tools'
       ? { type: mode }
-      : bound(shown({ type: 'adaptive' }, spec, report), {
-          prefixMismatch: bindsThinking(model) ? 'drop_block' : undefined,
-          ...omitUndefined({ prefixMismatch: options.prefixMismatch }),
-        })
+      : {
+          ...shown({ type: 'adaptive' }, spec, report),
+          // Else the server refuses thinking that does not fit the conversation before it.
+          ...(bindsThinking(model) && {
+            block_binding: { prefix_mismatch_behavior: 'drop_block' },
+          }),
+        }
   return { thinking, ...omitUndefined({ effort: named }), maxTokens }
 }
 
@@ -143,21 +145,6 @@ function shown(
     ...thinking,
     ...omitUndefined({ display: display ?? displayFor(summary) }),
   }
-}
-
-/**
- * Adds what the server does with thinking that does not fit the conversation before it. Only
- * `adaptive` and `enabled` thinking take this field.
- */
-function bound(
-  thinking: MessagesWrittenThinking,
-  { prefixMismatch }: { prefixMismatch?: MessagesOptions['prefixMismatch'] | undefined },
-): MessagesWrittenThinking {
-  const binds =
-    prefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')
-  return binds
-    ? { ...thinking, block_binding: { prefix_mismatch_behavior: prefixMismatch } }
-    : thinking
 }
 
 function withBudget(
@@ -212,7 +199,7 @@ export function nativeReasoningSpec(
     mode === undefined
       ? undefined
       : { type: mode, ...omitUndefined({ budget_tokens: budgetTokens, display }) }
-  return omitUndefined({ thinking: thinking && bound(thinking, options), effort })
+  return omitUndefined({ thinking, effort })
 }
 
 /** Is thinking requested? */

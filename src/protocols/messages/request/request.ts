@@ -166,7 +166,7 @@ export function encodeRequest(
   // refuse them alone.
   for (const key of ['thinking', 'tool_choice', 'output_format'] as const)
     if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
-  const betas = native && !options.prefixMismatch ? [] : betasOf(wire)
+  const betas = native ? [] : betasOf(wire)
   const context: EncodingContext = {
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }

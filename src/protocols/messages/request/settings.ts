@@ -103,17 +103,11 @@ export function encodeFormat(
 export function encodeSampling(
   sampling: Sampling | undefined,
   { thinks }: { thinks: boolean },
-  { report, options, native, model }: RequestWriting,
+  { report, native, model }: RequestWriting,
 ): Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'> {
   if (!sampling) return {}
   const { temperature, topP, topK: requested } = sampling
   const topK = !native && isNeutral('sampling.topK', requested) ? undefined : requested
-  if (options.apiVersion === '2026-10-21') {
-    for (const [key, value] of Object.entries({ temperature, topP, topK }))
-      if (value !== undefined && !isNeutral(`sampling.${key}`, value))
-        report.add('sampling.version', undefined, `sampling.${key}`)
-    return {}
-  }
   if (thinks && !native) {
     if (temperature !== undefined && temperature !== 1)
       report.add('sampling.with-thinking', undefined, 'sampling.temperature')

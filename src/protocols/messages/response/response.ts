@@ -296,8 +296,6 @@ export function responseWriting(report: MessagesReport): Writing {
     native: false,
     callIdOfPart: part => responseCallId(part, validCallId, report),
     toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    unsigned: 'drop',
-    newest: false,
     unresolvable: part => report.add('state.unresolvable', part.at),
     marks: [],
     place: 'conversation',

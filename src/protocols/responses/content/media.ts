@@ -156,7 +156,10 @@ export function encodeMedia(part: MediaPart, writing: Writing): ResponsesMedia |
   report.ext(ext, at)
   if (part.signature) report.add('signature.unplaced', at, 'signature')
   if (kind === 'audio') return encodeAudio(part, writing)
-  if (kind === 'video') return encodeVideo(part, writing)
+  if (kind === 'video') {
+    report.add('media.unsupported', at)
+    return undefined
+  }
   const place = encodeSource(part, writing)
   if (!place) return undefined
   report.unwritten(part, handled, at)
@@ -241,22 +244,6 @@ function encodeAudio(part: MediaPart, writing: Writing): ResponsesMedia | undefi
     { type: 'input_audio', input_audio: { data: source.data, format } },
     part.ext,
   )
-}
-
-function encodeVideo(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
-  const { source, at } = part
-  const url = videoUrl(source)
-  if (!writing.options.openResponses || url === undefined) {
-    writing.report.add('media.unsupported', at)
-    return undefined
-  }
-  leave(part, writing)
-  return { type: 'input_video', video_url: url }
-}
-
-function videoUrl(source: MediaSource): string | undefined {
-  if (source.type === 'url') return source.url
-  return source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
 }
 
 const handledOfClip = keysOf<MediaPart>()(

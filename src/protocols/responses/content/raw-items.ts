@@ -15,7 +15,6 @@ import type { ResponsesWrittenItem } from '../schema.ts'
 import { builtInItem } from '../vocabulary.ts'
 import { itemOf } from './item-head.ts'
 import { imageOf } from './media.ts'
-import { encodeContainer } from './message-item.ts'
 import { decodeAddedTools, encodeTools } from './tools.ts'
 import { unresolvable, type Writing } from './writing.ts'
 
@@ -111,7 +110,7 @@ export function encodeRaw(
   part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>,
   writing: Writing,
 ): ResponsesWrittenItem[] {
-  const { report, options, target } = writing
+  const { report, target } = writing
   const raw = rawOf(part, protocolName)
   if (raw) {
     const { id } = raw
@@ -129,19 +128,10 @@ export function encodeRaw(
     if (part.control === 'configuration' && part.effort !== undefined)
       return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
   }
-  const text = withoutPlace(part, {
+  withoutPlace(part, {
     report,
     to: target === 'input' ? 'provider' : 'client',
-    serverToolHistory: options.serverToolHistory,
     unresolvable: control => unresolvable(control.at, undefined, writing),
   })
-  return text === undefined
-    ? []
-    : [
-        encodeContainer(
-          { role: 'assistant', origin: 'message', parts: [] },
-          [{ type: 'output_text', text, annotations: [] }],
-          writing,
-        ),
-      ]
+  return []
 }

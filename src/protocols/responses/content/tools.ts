@@ -410,23 +410,11 @@ export function lacksSearch(tools: readonly Tool[] = [], { native, options }: Wr
 function encodeCallers(
   callers: string[] | undefined,
   tool: Tool,
-  { native, report, options }: Writing,
+  { native, report }: Writing,
 ): string[] | undefined {
   if (native || !callers || callers.every(isCaller)) return callers
-  const known = [
-    ...new Set(
-      flatMap(callers, one => {
-        if (isCaller(one)) return one
-        if (options.foreignCallers === 'map') return 'programmatic'
-        return []
-      }),
-    ),
-  ]
-  report.add(
-    options.foreignCallers === 'map' ? 'tool.callers-mapped' : 'tool.callers',
-    tool.at,
-    'allowedCallers',
-  )
+  const known = [...new Set(callers.filter(isCaller))]
+  report.add('tool.callers', tool.at, 'allowedCallers')
   return known.length > 0 ? known : undefined
 }
 

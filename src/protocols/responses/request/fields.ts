@@ -90,10 +90,11 @@ function encodeLimit(
 
 function encodePenalty(
   penalty: number,
-  { native, options, report }: Writing,
+  { native, target, report }: Writing,
   field: string,
 ): number | undefined {
-  if (native || options.openResponses) return penalty
+  // A response repeats them; requests have none.
+  if (native || target === 'output') return penalty
   if (!isNeutral(field, penalty)) report.add('field.unsupported', '', field)
   return undefined
 }

@@ -54,7 +54,7 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
   const writing = startWriting(
     'output',
     request.source?.protocol === protocolName,
-    Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }),
+    Object.assign({}, options, { onUnresolvable: 'note' as const }),
   )
   const wire: JsonObject = encodeBody(remembered(request), writing)
   const echo: JsonObject = { ...echoDefaults }

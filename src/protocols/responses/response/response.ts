@@ -248,11 +248,7 @@ export function encodeResponse(
   report.resolvePending(output, '/output')
   const countsOf = (status: string) =>
     omitUndefined({
-      usage: encodeUsage(
-        usage,
-        status === 'failed' || native ? { missingUsage: 'null' } : writing.options,
-        report,
-      ),
+      usage: encodeUsage(usage, { mayLack: status === 'failed' || native }, report),
     })
   if (error) {
     const counts = countsOf('failed')

@@ -3,7 +3,6 @@ import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/response/usage.ts'
 import type { ResponsesReport } from '../notes.ts'
-import type { ResponsesOptions } from '../options.ts'
 import { fieldsOf, keep } from '../own.ts'
 import type { ResponsesUsage, ResponsesWrittenUsage } from '../schema.ts'
 
@@ -74,12 +73,12 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
 }
 
 /**
- * All counts are required here: a missing one is 0, as on a server that does not cache. Undefined:
- * all are missing, and the option asks for none then.
+ * All counts are required here: a missing one is 0, as on a server that does not cache. Clients
+ * reject a response without counts. `mayLack`: undefined if all counts are missing.
  */
 export function encodeUsage(
   usage: Usage = {},
-  { missingUsage }: ResponsesOptions,
+  { mayLack }: { mayLack: boolean },
   report: ResponsesReport,
 ): ResponsesWrittenUsage | undefined {
   const {
@@ -106,7 +105,7 @@ export function encodeUsage(
   const hasCounts =
     [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) ||
     omitUndefinedOrNone({ ...own, ...ttl }) !== undefined
-  if (!hasCounts && missingUsage === 'null') return undefined
+  if (!hasCounts && mayLack) return undefined
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {

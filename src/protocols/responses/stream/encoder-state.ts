@@ -119,7 +119,7 @@ export type EncoderState = MachineState &
      * an HTTP status.
      */
     phase: 'before' | 'held' | 'inside' | 'ended'
-    options: Pick<Options, 'truncated' | 'rawReasoning' | 'missingUsage' | 'fieldNames'>
+    options: Pick<Options, 'truncated' | 'rawReasoning' | 'fieldNames'>
     fallbacks: Fallbacks
     start: Pick<
       CanonicalResponse,

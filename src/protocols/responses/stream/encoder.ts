@@ -60,7 +60,6 @@ export const streamEncoder: StreamMachine<
     options: {
       ...(options.truncated && { truncated: options.truncated }),
       ...(options.rawReasoning && { rawReasoning: options.rawReasoning }),
-      ...(options.missingUsage && { missingUsage: options.missingUsage }),
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
     },
     fallbacks: fallbacks(options),

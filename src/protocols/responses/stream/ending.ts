@@ -110,15 +110,11 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
 }
 
 const usageOf = (state: EncoderState) =>
-  encodeUsage(state.usage, { missingUsage: 'null' }, reportOf(state)) ?? null
+  encodeUsage(state.usage, { mayLack: true }, reportOf(state)) ?? null
 
 /** Usage of a response that did not fail. */
 const finalUsageOf = (state: EncoderState) =>
-  encodeUsage(
-    state.usage,
-    envelopeOf(state).native ? { missingUsage: 'null' } : state.options,
-    reportOf(state),
-  ) ?? null
+  encodeUsage(state.usage, { mayLack: envelopeOf(state).native }, reportOf(state)) ?? null
 
 /**
  * Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no
