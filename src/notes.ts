@@ -1,6 +1,6 @@
 import type { Note as AnyNote, NoteKind } from './canonical/note.ts'
 import { gatewayNotes } from './kit/notes/gateway.ts'
-import { commonNotes } from './kit/notes/shared.ts'
+import { commonNotes, type SharedNotes, sharedNotes } from './kit/notes/shared.ts'
 import type { NoteTable } from './protocol.ts'
 import * as chatCompletions from './protocols/chat-completions/notes.ts'
 import * as converse from './protocols/converse/notes.ts'
@@ -9,7 +9,7 @@ import * as messages from './protocols/messages/notes.ts'
 import * as responses from './protocols/responses/notes.ts'
 import { translateNotes } from './translate/notes.ts'
 
-/** The notes of each protocol. */
+/** The notes that each protocol alone makes. */
 const tables = {
   'chat-completions': chatCompletions.notes,
   responses: responses.notes,
@@ -24,7 +24,7 @@ type Tables = typeof tables
 
 /** The codes of all notes. A switch over it is complete. */
 export type NoteCode =
-  | keyof typeof commonNotes
+  | keyof SharedNotes
   | { [Name in keyof Tables]: keyof Tables[Name] }[keyof Tables]
 
 /** One difference that a translation made. Whatever has no note was translated without loss. */
@@ -43,23 +43,21 @@ export type NoteEntry = {
   meaning: string
   /** What to do about it. Absent: nothing. */
   advice?: string
-  /** The protocols whose codecs make the note, `translate` or `gateway`. Empty: all of them. */
-  madeBy: readonly string[]
+  /**
+   * The protocol whose codecs make the note, `translate` or `gateway`. Absent: several, which
+   * docs/notes.md shows.
+   */
+  madeBy?: string
 }
 
-function entries(): [NoteCode, NoteEntry][] {
-  const all: [string, NoteTable][] = Object.entries(tables)
-  const codes = [
-    ...new Set(
-      [commonNotes, ...Object.values(tables)].flatMap(table => Object.keys(table) as NoteCode[]),
-    ),
-  ].sort()
-  return codes.map(code => {
-    const makers = all.filter(([, table]) => Object.hasOwn(table, code))
-    const found = makers[0]?.[1][code] ?? commonNotes[code as keyof typeof commonNotes]
-    return [code, { ...found, madeBy: makers.map(([name]) => name) }]
-  })
-}
+const shared: NoteTable = { ...commonNotes, ...sharedNotes }
+
+const entries = [
+  ...Object.entries(shared),
+  ...Object.entries<NoteTable>(tables).flatMap(([madeBy, table]) =>
+    Object.entries(table).map(([code, entry]) => [code, { ...entry, madeBy }] as const),
+  ),
+].sort(([a], [b]) => (a < b ? -1 : 1))
 
 /**
  * Every note by its code: its kind, what it means, what to do about it, and who makes it.
@@ -69,4 +67,4 @@ function entries(): [NoteCode, NoteEntry][] {
  * const { kind, meaning, advice } = noteCatalog['max-tokens.default']
  * console.log(kind, meaning, advice) // synthesized The target requires a token limit; the default is written. …
  */
-export const noteCatalog = Object.fromEntries(entries()) as Readonly<Record<NoteCode, NoteEntry>>
+export const noteCatalog = Object.fromEntries(entries) as Readonly<Record<NoteCode, NoteEntry>>

@@ -126,7 +126,7 @@ export type Protocol<
   UpstreamHalf<Options, Wire> & {
     address: Address
     /**
-     * By code: every note that its codecs may make, in addition to the common ones of
+     * By code: the notes that its codecs alone make. Those of several protocols stand in
      * `kit/notes/shared.ts`.
      */
     notes: NoteTable

@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { sharedNotes } from '../src/kit/notes/shared.ts'
 import { noteCatalog } from '../src/notes.ts'
+import { protocols } from '../src/protocols/index.ts'
 import { outcomeOf, pointedAt } from './support/examples/example.ts'
 import { noteGroups } from './support/examples/index.ts'
 import { noteRows } from './tools/notes.ts'
@@ -69,6 +72,33 @@ describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }
   )
 })
 
+test.each(noteGroups.filter(({ table }) => table.startsWith('src/protocols/')))(
+  '$name: every shared note that its code names has an example',
+  ({ examples, table, file }) => {
+    const folder = new URL('../'.concat(table, '/../'), import.meta.url)
+    const named = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.ts'))
+      .flatMap(path => [
+        ...readFileSync(new URL(path, folder), 'utf8').matchAll(
+          /\.(?:add|addKeys|addMade|leave|once|onceEach)\(\s*'([\w.-]+)'/g,
+        ),
+      ])
+      .flatMap(([, code = '']) => (Object.hasOwn(sharedNotes, code) ? [code] : []))
+    expect(named.length).toBeGreaterThan(20)
+    expect(
+      [...new Set(named)].filter(code => !Object.hasOwn(examples, code)),
+      file,
+    ).toEqual([])
+  },
+)
+
+test('every shared note has examples, and stands in no table of a protocol', () => {
+  const made = noteGroups.flatMap(({ examples }) => Object.keys(examples))
+  expect(Object.keys(sharedNotes).filter(code => !made.includes(code))).toEqual([])
+  const own = Object.values(protocols).flatMap(({ notes }) => Object.keys(notes))
+  expect(own.filter((code, at) => own.indexOf(code) !== at || code in sharedNotes)).toEqual([])
+})
+
 test('names only existing options in advice', () => {
   const known = new Set(
     documentedOptions.map(({ group, name }) => (group ? `${group}.${name}` : name)),
@@ -88,7 +118,5 @@ test('names only existing options in advice', () => {
     [...advice.matchAll(/`(\w[\w.]*)[^`]*`/g)].map(([, option = '']) => ({ code, option })),
   )
   expect(named.length).toBeGreaterThan(50)
-  expect(
-    named.filter(({ option }) => !known.has(option) && !fields.has(option)),
-  ).toEqual([])
+  expect(named.filter(({ option }) => !known.has(option) && !fields.has(option))).toEqual([])
 })

@@ -1,15 +1,11 @@
 import type { Note } from '../canonical/note.ts'
 import type { Report } from '../kit/notes/report.ts'
-import { type commonNotes, sharedNotes } from '../kit/notes/shared.ts'
+import type { SharedNotes } from '../kit/notes/shared.ts'
 import type { NoteTable } from '../protocol.ts'
 
 /** Notes that belong to neither of the two protocols. */
 export const translateNotes = {
   'stream.unreadable-frame': { kind: 'dropped', meaning: 'A frame of the stream is not JSON.' },
-  'stream.trailing-arguments': sharedNotes['stream.trailing-arguments'],
-  'stream.final-differs': sharedNotes['stream.final-differs'],
-  'stream.stray-delta': sharedNotes['stream.stray-delta'],
-  'stream.repeated-start': sharedNotes['stream.repeated-start'],
   'freeform.unwrap-failed': {
     kind: 'approximated',
     meaning:
@@ -106,7 +102,7 @@ export const translateNotes = {
 } as const satisfies NoteTable
 
 /** What the passes over a conversation write their notes to. */
-export type PassReport = Report<typeof translateNotes & typeof commonNotes>
+export type PassReport = Report<typeof translateNotes & SharedNotes>
 
 /** The notes of an encoder that was not shown the id: it reports that there was none. */
 export function ofRenewedId(notes: readonly Note[]): Note[] {

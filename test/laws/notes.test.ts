@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { createReport } from '../../src/kit/notes/report.ts'
-import { commonNotes } from '../../src/kit/notes/shared.ts'
+import { commonNotes, sharedNotes } from '../../src/kit/notes/shared.ts'
 import { all, attempt, pairs, wiresOf } from '../../src/testing/bodies.ts'
 import { translateNotes } from '../../src/translate/notes.ts'
 import { cross, kinds, valueAt } from '../support/cross.ts'
@@ -40,7 +40,12 @@ describe.each(all)('$name: notes', protocol => {
               expect(path === '' || path.startsWith('/')).toBe(true)
               expect(target).toBe(protocol.name)
               const entry = new Map(
-                Object.entries({ ...commonNotes, ...translateNotes, ...protocol.notes }),
+                Object.entries({
+                  ...commonNotes,
+                  ...sharedNotes,
+                  ...translateNotes,
+                  ...protocol.notes,
+                }),
               ).get(code)
               expect({ kind: reported, reason }).toEqual({
                 kind: entry?.kind,

@@ -7,14 +7,14 @@ import type { Keys } from '../fields/keys.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { few, keysOfNotes } from './noted.ts'
 import { containerOf, pointer, pointerOf, step } from './path.ts'
-import { commonNotes } from './shared.ts'
+import { commonNotes, type SharedNotes, sharedNotes } from './shared.ts'
 
 export function createReport<Table extends NoteTable>(
   protocol: string,
   table: Table,
   fieldNames: FieldNames = {},
   into?: Note[],
-): Report<Table & typeof commonNotes> {
+): Report<Table & SharedNotes> {
   return new Report(protocol, table, fieldNames, into)
 }
 
@@ -196,7 +196,8 @@ export class Report<Table extends NoteTable> {
   }
 
   #pushAt(code: string, path: string, isPlaced: boolean): void {
-    const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
+    const entry =
+      this.#table[code] ?? (commonNotes as NoteTable)[code] ?? (sharedNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
     // One fact, one note; `isReported` also remembers it. Synthesized nodes have no path: their
     // notes cannot be distinguished, so all are kept.

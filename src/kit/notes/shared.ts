@@ -118,10 +118,7 @@ export const commonNotes = {
   },
 } as const satisfies NoteTable
 
-/**
- * Notes that several protocols make, with one meaning in all of them. The table of each protocol
- * lists those that it makes.
- */
+/** Notes that several protocols make, with one meaning in all of them. */
 export const sharedNotes = {
   'cache.unsupported': {
     kind: 'dropped',
@@ -582,13 +579,5 @@ export const sharedNotes = {
   },
 } as const satisfies NoteTable
 
-type SharedNotes = typeof sharedNotes
-
-/** The shared notes with these codes. */
-export const sharedOf = <Code extends keyof SharedNotes>(
-  ...codes: readonly Code[]
-): Pick<SharedNotes, Code> =>
-  Object.fromEntries(codes.map(code => [code, sharedNotes[code]] as const)) as Pick<
-    SharedNotes,
-    Code
-  >
+/** The notes that every codec may make. */
+export type SharedNotes = typeof commonNotes & typeof sharedNotes

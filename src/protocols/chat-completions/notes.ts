@@ -1,65 +1,11 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
+import type { SharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this protocol make, besides `commonNotes`. */
+/** The notes that the codecs of this protocol alone make. */
 export const notes = {
-  ...sharedOf(
-    'tool.server',
-    'tool.expanded',
-    'tool.server-mapped',
-    'tool-choice.unsupported',
-    'tool-choice.without-tools',
-    'tool-call.empty-input',
-    'tool-call.input',
-    'tool-result.error-flag',
-    'tool-result.media-moved',
-    'tool-result.call-id',
-    'server-tool.image-only',
-    'tool-call.input-object',
-    'media.filename',
-    'media.title-as-filename',
-    'media.mime',
-    'citation.unsupported',
-    'cache.unsupported',
-    'cache.ttl',
-    'cache.too-many',
-    'reasoning.joined',
-    'reasoning.foreign-signature',
-    'reasoning.budget-as-effort',
-    'reasoning.off',
-    'reasoning.mode-as-effort',
-    'output.voice',
-    'output.wrapped',
-    'output.enum',
-    'media.detail',
-    'schema.name',
-    'reasoning.effort',
-    'reasoning.no-effort',
-    'reasoning.always-on',
-    'tool-choice.not-forced',
-    'output.format-instructed',
-    'output.json-instructed',
-    'cache.key-hashed',
-    'schema.keywords',
-    'stop.too-many',
-    'max-tokens.raised',
-    'user.hashed',
-    'tier.nearest',
-    'tier.unsupported',
-    'file.foreign-id',
-    'finish.approximated',
-    'finish.truncated-as-length',
-    'finish.details',
-    'refusal.synthesized',
-    'response.id',
-    'response.created',
-    'response.model',
-    'usage.missing',
-    'usage.merged',
-  ),
   'tools.two-lists': {
     kind: 'approximated',
     meaning: 'The request has an older and a newer list of tools; both are read as one.',
@@ -222,7 +168,7 @@ export const notes = {
   },
 } as const satisfies NoteTable
 
-export type ChatCompletionsReport = Report<typeof notes & typeof commonNotes>
+export type ChatCompletionsReport = Report<typeof notes & SharedNotes>
 
 export function createChatReport(fieldNames?: FieldNames, into?: Note[]): ChatCompletionsReport {
   return createReport(protocolName, notes, fieldNames, into)

@@ -1,85 +1,11 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
+import type { SharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this protocol make, apart from `commonNotes`. */
+/** The notes that the codecs of this protocol alone make. */
 export const notes = {
-  ...sharedOf(
-    'message.leading-user',
-    'text.blank',
-    'refusal.as-text',
-    'media.unsupported',
-    'tool-result.error-flag',
-    'media.converted',
-    'media.transcript',
-    'media.file-as-document',
-    'media.detail-dropped',
-    'media.filename-as-title',
-    'citation.approximated',
-    'citation.foreign',
-    'citation.span',
-    'reasoning.foreign-signature',
-    'reasoning.unsigned',
-    'reasoning.disabled-unsigned-loop',
-    'reasoning.joined',
-    'reasoning.signature-orphaned',
-    'reasoning.other-model',
-    'reasoning.effort',
-    'reasoning.no-effort',
-    'reasoning.off',
-    'reasoning.effort-as-budget',
-    'reasoning.budget-as-effort',
-    'reasoning.budget-raised',
-    'reasoning.budget-room',
-    'reasoning.mode-as-effort',
-    'reasoning.always-on',
-    'reasoning.summary',
-    'tool-call.number',
-    'tool-call.cut',
-    'tool-call.input',
-    'tool-call.input-text',
-    'tool.loaded',
-    'tool.strict',
-    'tool.expanded',
-    'tool.server',
-    'tool.server-mapped',
-    'server-tool.dropped',
-    'server-tool.image-only',
-    'tool-choice.subset-filtered',
-    'tool-choice.not-forced',
-    'tool-choice.without-tools',
-    'output.enum',
-    'output.strict',
-    'output.closed',
-    'schema.keywords',
-    'output.wrapped',
-    'output.json-instructed',
-    'stop.blank',
-    'sampling.temperature-clamped',
-    'sampling.with-thinking',
-    'sampling.model',
-    'cache.ttl',
-    'cache.ttl-order',
-    'cache.auto',
-    'cache.too-many',
-    'cache.unsupported',
-    'tier.nearest',
-    'tier.unsupported',
-    'finish.approximated',
-    'finish.tool-use',
-    'stop.no-call',
-    'usage.missing',
-    'usage.merged',
-    'usage.overlap',
-    'usage.ttl',
-    'error.reworded',
-    'stream.trailing-arguments',
-    'stream.stray-delta',
-    'stream.repeated-start',
-    'finish.truncated-as-length',
-  ),
   'message.separator': {
     kind: 'synthesized',
     meaning: 'The model takes tool results only alone; a message separates them from what follows.',
@@ -125,7 +51,7 @@ export const notes = {
   },
 } as const satisfies NoteTable
 
-export type ConverseReport = Report<typeof notes & typeof commonNotes>
+export type ConverseReport = Report<typeof notes & SharedNotes>
 
 export function createConverseReport(fieldNames?: FieldNames, into?: Note[]): ConverseReport {
   return createReport(protocolName, notes, fieldNames, into)

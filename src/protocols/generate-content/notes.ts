@@ -1,55 +1,11 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
+import type { SharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this protocol make, besides `commonNotes`. */
+/** The notes that the codecs of this protocol alone make. */
 export const notes = {
-  ...sharedOf(
-    'message.leading-user',
-    'refusal.as-text',
-    'media.unsupported',
-    'media.mime',
-    'media.transcript',
-    'media.detail',
-    'citation.unsupported',
-    'reasoning.foreign-signature',
-    'reasoning.kind',
-    'reasoning.other-model',
-    'server-tool.dropped',
-    'server-tool.image-only',
-    'reasoning.effort',
-    'output.format-instructed',
-    'reasoning.effort-as-budget',
-    'reasoning.budget-as-effort',
-    'reasoning.off',
-    'reasoning.shown',
-    'reasoning.summary',
-    'tool.server',
-    'tool.server-mapped',
-    'tool-choice.unsupported',
-    'tool-choice.without-tools',
-    'output.strict',
-    'output.voice',
-    'stop.too-many',
-    'max-tokens.raised',
-    'tier.unsupported',
-    'tool-call.cut',
-    'tool-call.input',
-    'stream.trailing-arguments',
-    'tool-call.number',
-    'tool-result.media-moved',
-    'finish.approximated',
-    'finish.details',
-    'finish.truncated-as-length',
-    'citation.approximated',
-    'tier.nearest',
-    'usage.merged',
-    'usage.overlap',
-    'stream.stray-delta',
-    'error.reworded',
-  ),
   'text.empty': { kind: 'dropped', meaning: 'A part without text is dropped.' },
   'media.url': {
     kind: 'approximated',
@@ -115,7 +71,7 @@ export const notes = {
   },
 } as const satisfies NoteTable
 
-export type GenerateContentReport = Report<typeof notes & typeof commonNotes>
+export type GenerateContentReport = Report<typeof notes & SharedNotes>
 
 export function createGeminiReport(fieldNames?: FieldNames, into?: Note[]): GenerateContentReport {
   return createReport(protocolName, notes, fieldNames, into)

@@ -1,86 +1,11 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
+import type { SharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this protocol make, besides `commonNotes`. */
+/** The notes that the codecs of this protocol alone make. */
 export const notes = {
-  ...sharedOf(
-    'message.leading-user',
-    'text.blank',
-    'refusal.as-text',
-    'media.unsupported',
-    'tool-result.error-flag',
-    'media.converted',
-    'media.mime',
-    'media.transcript',
-    'media.file-as-document',
-    'media.detail-dropped',
-    'media.filename-as-title',
-    'citation.foreign',
-    'citation.span',
-    'reasoning.foreign-signature',
-    'reasoning.unsigned',
-    'reasoning.joined',
-    'reasoning.signature-orphaned',
-    'reasoning.disabled-unsigned-loop',
-    'reasoning.effort',
-    'reasoning.no-effort',
-    'reasoning.off',
-    'reasoning.effort-as-budget',
-    'reasoning.budget-as-effort',
-    'reasoning.budget-raised',
-    'reasoning.budget-room',
-    'reasoning.always-on',
-    'tool-choice.not-forced',
-    'reasoning.summary',
-    'reasoning.other-model',
-    'reasoning.dropped-upstream',
-    'tool-call.number',
-    'tool-call.cut',
-    'tool-call.input',
-    'tool-call.input-text',
-    'tool.loaded',
-    'tool.server',
-    'tool.server-mapped',
-    'server-tool.dropped',
-    'tool-choice.subset-filtered',
-    'tool-choice.subset-not-enforced',
-    'tool-choice.not-allowed',
-    'tool-choice.without-tools',
-    'output.enum',
-    'output.strict',
-    'schema.keywords',
-    'tool.strict',
-    'output.closed',
-    'output.json-instructed',
-    'stop.blank',
-    'sampling.temperature-clamped',
-    'sampling.with-thinking',
-    'sampling.model',
-    'cache.ttl',
-    'cache.ttl-order',
-    'cache.auto',
-    'cache.too-many',
-    'cache.unsupported',
-    'tier.nearest',
-    'user.hashed',
-    'finish.approximated',
-    'finish.tool-use',
-    'stop.no-call',
-    'response.id',
-    'response.model',
-    'usage.missing',
-    'usage.merged',
-    'usage.overlap',
-    'usage.ttl',
-    'error.reworded',
-    'stream.trailing-arguments',
-    'stream.stray-delta',
-    'stream.repeated-start',
-    'finish.truncated-as-length',
-  ),
   'system.billing-line': {
     kind: 'dropped',
     meaning:
@@ -147,7 +72,7 @@ export const notes = {
   },
 } as const satisfies NoteTable
 
-export type MessagesReport = Report<typeof notes & typeof commonNotes>
+export type MessagesReport = Report<typeof notes & SharedNotes>
 
 export function createMessagesReport(fieldNames?: FieldNames, into?: Note[]): MessagesReport {
   return createReport(protocolName, notes, fieldNames, into)

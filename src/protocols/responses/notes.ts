@@ -1,66 +1,11 @@
 import type { Note } from '../../canonical/note.ts'
 import { createReport, type Report } from '../../kit/notes/report.ts'
-import { type commonNotes, sharedOf } from '../../kit/notes/shared.ts'
+import type { SharedNotes } from '../../kit/notes/shared.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this protocol make, besides `commonNotes`. */
+/** The notes that the codecs of this protocol alone make. */
 export const notes = {
-  ...sharedOf(
-    'reasoning.foreign-signature',
-    'reasoning.kind',
-    'reasoning.unsigned',
-    'reasoning.dropped-upstream',
-    'reasoning.signature-orphaned',
-    'reasoning.budget-as-effort',
-    'reasoning.off',
-    'reasoning.mode-as-effort',
-    'reasoning.shown',
-    'tool.loaded',
-    'tool.server',
-    'tool.expanded',
-    'tool.server-mapped',
-    'tool-choice.unsupported',
-    'tool-choice.without-tools',
-    'tool-result.error-flag',
-    'tool-result.call-id',
-    'tool-call.empty-input',
-    'server-tool.dropped',
-    'file.foreign-id',
-    'media.unsupported',
-    'media.mime',
-    'media.filename',
-    'media.title-as-filename',
-    'media.detail',
-    'media.transcript',
-    'cache.unsupported',
-    'cache.ttl',
-    'cache.too-many',
-    'citation.unsupported',
-    'citation.approximated',
-    'max-tokens.raised',
-    'output.wrapped',
-    'output.enum',
-    'schema.name',
-    'user.hashed',
-    'tier.nearest',
-    'finish.approximated',
-    'usage.missing',
-    'usage.merged',
-    'finish.truncated-as-length',
-    'response.id',
-    'response.created',
-    'response.model',
-    'stream.stray-delta',
-    'stream.final-differs',
-    'refusal.synthesized',
-    'reasoning.effort',
-    'reasoning.no-effort',
-    'output.json-instructed',
-    'cache.key-hashed',
-    'schema.keywords',
-    'tool-call.input-object',
-  ),
   'store.default': {
     kind: 'synthesized',
     meaning: 'The target stores responses by default; `store: false` is written.',
@@ -156,7 +101,7 @@ export const notes = {
   },
 } as const satisfies NoteTable
 
-export type ResponsesReport = Report<typeof notes & typeof commonNotes>
+export type ResponsesReport = Report<typeof notes & SharedNotes>
 
 export function createResponsesReport(fieldNames?: FieldNames, into?: Note[]): ResponsesReport {
   return createReport(protocolName, notes, fieldNames, into)

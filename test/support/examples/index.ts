@@ -1,11 +1,14 @@
-import { commonNotes } from '../../../src/kit/notes/shared.ts'
+import { commonNotes, sharedNotes } from '../../../src/kit/notes/shared.ts'
 import type { NoteTable } from '../../../src/protocol.ts'
 import { protocolNames, protocols } from '../../../src/protocols/index.ts'
 import { translateNotes } from '../../../src/translate/notes.ts'
 import type { Example } from './example.ts'
 import { shown } from './shown.ts'
 
-/** `table` and `file`: where the codes and their examples stand. */
+/**
+ * `notes`: those that only this group makes, and the shared ones that it has examples of. `table`
+ * and `file`: where the codes and their examples stand.
+ */
 export type NoteGroup = {
   name: string
   notes: NoteTable
@@ -43,9 +46,10 @@ async function group(
       target === undefined ? example : { ...example, shows: { ...example.shows, target } },
     ] as const
   })
+  const ofSeveral = Object.entries(sharedNotes).filter(([code]) => Object.hasOwn(examples, code))
   return {
     name,
-    notes,
+    notes: { ...Object.fromEntries(ofSeveral), ...notes },
     examples: Object.fromEntries(placed),
     table,
     file: `test/support/examples/${file}.ts`,
