@@ -1,9 +1,11 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
 /** The path of each canonical field on this wire. */
 export const fieldNames: FieldNames = {
   ...fields.names,
+  ...usageTable.names,
   turns: 'messages',
   'error:status': 'type',
   'output.format.strict': 'output_config/format',
@@ -41,21 +43,10 @@ export const fieldNames: FieldNames = {
   'cache_control/*': '',
   'citations/*': '',
   'source/*': '',
-  'usage/*': '',
-  'cache_creation/*': '',
-  'output_tokens_details/*': '',
   'finish.reason': 'stop_reason',
   'finish.sequence': 'stop_sequence',
   'finish.details': 'stop_details',
   cacheWriteByTtl: 'cache_creation',
   serverTools: 'server_tool_use',
-  'usage.input': 'usage/input_tokens',
-  'usage.output': 'usage/output_tokens',
-  'usage.cacheRead': 'usage/cache_read_input_tokens',
-  'usage.cacheWrite': 'usage/cache_creation_input_tokens',
-  'usage.cacheWriteByTtl': 'usage/cache_creation',
-  'usage.reasoning': 'usage/output_tokens_details/thinking_tokens',
-  'usage.serverTools': 'usage/server_tool_use',
-  'usage.serviceTier': 'usage/service_tier',
   serviceTier: 'usage/service_tier',
 }

@@ -31,7 +31,7 @@ import {
   type MessagesWrittenResponse,
 } from '../schema.ts'
 import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
-import { decodeUsage, encodeUsage } from './usage.ts'
+import { decodeUsage, encodeUsage } from '../usage.ts'
 
 export const responseKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
   'id',

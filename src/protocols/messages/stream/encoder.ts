@@ -21,7 +21,7 @@ import {
   responseWriting,
   wordOf,
 } from '../response/response.ts'
-import { encodeUsage } from '../response/usage.ts'
+import { encodeUsage } from '../usage.ts'
 import type {
   MessagesDelta,
   MessagesEvent,
