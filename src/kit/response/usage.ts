@@ -1,7 +1,7 @@
 import type { Place } from '../../canonical/message.ts'
 import type { Usage } from '../../canonical/response.ts'
 import { type ObjectTable, objectTable } from '../fields/object-table.ts'
-import { isObject } from '../json/json.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
 
 /** The value as a count. Undefined: it is not a non-negative integer, and must not be counted. */
 export function countOf(value: unknown): number | undefined {
@@ -9,13 +9,22 @@ export function countOf(value: unknown): number | undefined {
 }
 
 /** `total`: of a wire that repeats the sum of input and output. */
-type Counts = Usage & { total?: number }
+export type Counts = Usage & { total?: number }
 
 /** The table of the token counts of a protocol. `key`: the key of the response that holds them. */
 export const createUsageTable = <Wire extends object>(key: string) =>
   objectTable<Counts, Wire>('usage', key, (value, before) =>
     before === undefined || value === before ? countOf(value) : undefined,
   )
+
+/**
+ * The usage without its total. One that is not the sum is put among the unknown keys, and not used.
+ */
+export function withoutTotal({ total, ...usage }: Counts, unknown: JsonObject, key: string): Usage {
+  if (total !== undefined && total !== (usage.input ?? 0) + (usage.output ?? 0))
+    unknown[key] = total
+  return usage
+}
 
 /** Adds the cached tokens, which some wires count apart, to the input. Changes the usage. */
 export function includeCached<Some extends Usage>(usage: Some): Some {

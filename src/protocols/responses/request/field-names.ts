@@ -1,9 +1,11 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
 /** The path of each canonical field in this protocol. */
 export const fieldNames: FieldNames = {
   ...fields.names,
+  ...usageTable.names,
   turns: 'input',
   'error.details': 'error',
   'error:status': 'code',
@@ -30,10 +32,6 @@ export const fieldNames: FieldNames = {
   'stream_options/*': '',
   'prompt_cache_breakpoint/*': '',
   'input_audio/*': '',
-  'usage/*': '',
-  'input_tokens_details/*': '',
-  'output_tokens_details/*': '',
-  'cache_write_tokens_details/*': '',
   'incomplete_details/*': '',
   'metadata/*': '',
   deferLoading: 'defer_loading',
@@ -63,12 +61,6 @@ export const fieldNames: FieldNames = {
   'tools:namespace': '../name',
   'tools:namespaceDescription': '../description',
   'tools:namespaceFields': '../',
-  'usage.input': 'usage/input_tokens',
-  'usage.output': 'usage/output_tokens',
-  'usage.cacheRead': 'usage/input_tokens_details/cached_tokens',
-  'usage.cacheWrite': 'usage/input_tokens_details/cache_write_tokens',
-  'usage.reasoning': 'usage/output_tokens_details/reasoning_tokens',
-  'usage.cacheWriteByTtl': 'usage/input_tokens_details/cache_write_tokens_details',
   createdAt: 'created_at',
   completedAt: 'completed_at',
 }

@@ -41,7 +41,7 @@ import {
   startIds,
   useId,
 } from './envelope.ts'
-import { decodeUsage, encodeUsage } from './usage.ts'
+import { decodeUsage, encodeUsage } from '../usage.ts'
 
 /**
  * @throws TranslationError `malformed` with the path, when the body is neither a response nor an
