@@ -1,9 +1,11 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
 /** The path of each canonical field on this wire. */
 export const fieldNames: FieldNames = {
   ...fields.names,
+  ...usageTable.names,
   turns: 'messages',
   'output.format.strict': 'outputConfig/textFormat',
   'output.format.schema': 'outputConfig/textFormat/structure/jsonSchema/schema',
@@ -56,7 +58,6 @@ export const fieldNames: FieldNames = {
   'reasoningText/*': '',
   'output/*': '',
   'message/*': '',
-  'usage/*': '',
   'metrics/*': '',
   'error/*': '',
   ':details': '',
@@ -65,12 +66,6 @@ export const fieldNames: FieldNames = {
   'finish.sequence': 'additionalModelResponseFields',
   'finish.details': 'trace',
   serviceTier: 'serviceTier/type',
-  'usage.input': 'usage/inputTokens',
-  'usage.output': 'usage/outputTokens',
-  'usage.cacheRead': 'usage/cacheReadInputTokens',
-  'usage.cacheWrite': 'usage/cacheWriteInputTokens',
-  'usage.cacheWriteByTtl': 'usage/cacheDetails',
-  'usage.serverTools': 'usage/serverToolUsage',
   serverTools: 'serverToolUsage',
   cacheWriteByTtl: 'cacheDetails',
 }

@@ -33,7 +33,7 @@ import {
   type ConverseWrittenResponse,
 } from '../schema.ts'
 import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
-import { decodeUsage, encodeUsage } from './usage.ts'
+import { decodeUsage, encodeUsage } from '../usage.ts'
 
 const responseKeys = keysOf<ConverseResponse>()(
   'output',

@@ -29,7 +29,7 @@ import {
   unknownAround,
   unknownFields,
 } from '../response/response.ts'
-import { decodeUsage } from '../response/usage.ts'
+import { decodeUsage } from '../usage.ts'
 import { ConverseBlock, ConverseCitation, type ConverseMetadata } from '../schema.ts'
 import { type ConverseFamily, isServerType } from '../vocabulary.ts'
 import {

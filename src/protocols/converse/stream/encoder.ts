@@ -22,7 +22,7 @@ import {
   tierOf,
   wordOf,
 } from '../response/response.ts'
-import { encodeUsage } from '../response/usage.ts'
+import { encodeUsage } from '../usage.ts'
 import type {
   ConverseDelta,
   ConverseEvent,
