@@ -1,9 +1,11 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
 /** Where this wire has a canonical field. */
 export const fieldNames: FieldNames = {
   ...fields.names,
+  ...usageTable.names,
   turns: 'contents',
   'output.format.strict': 'generationConfig/responseMimeType',
   'reasoning.summary': 'generationConfig/thinkingConfig/includeThoughts',
@@ -42,15 +44,6 @@ export const fieldNames: FieldNames = {
   'parts:filename': 'inlineData/displayName',
   'parts:logprobs': '../../logprobsResult',
   'parts:citations': '../../groundingMetadata',
-  usage: 'usageMetadata',
-  'usage.input': 'usageMetadata/promptTokenCount',
-  'usage.output': 'usageMetadata/candidatesTokenCount',
-  'usage.cacheRead': 'usageMetadata/cachedContentTokenCount',
-  'usage.reasoning': 'usageMetadata/thoughtsTokenCount',
-  'usage.toolPrompt': 'usageMetadata/toolUsePromptTokenCount',
-  'usage.inputAudio': 'usageMetadata/promptTokensDetails',
-  'usage.inputImage': 'usageMetadata/promptTokensDetails',
-  'usage.outputAudio': 'usageMetadata/candidatesTokensDetails',
   // Objects whose unknown keys are kept under the object's own name.
   'generationConfig/*': '',
   'thinkingConfig/*': '',
@@ -63,7 +56,6 @@ export const fieldNames: FieldNames = {
   'fileData/*': '',
   'videoMetadata/*': '',
   'mediaResolution/*': '',
-  'usageMetadata/*': '',
   // The canonical `code` is the reason in `details`; `code` on the wire is the status.
   'error:code': 'details',
   'error:status': 'code',

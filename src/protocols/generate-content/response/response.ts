@@ -46,7 +46,7 @@ import {
   isForeignFailure,
 } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, noteLogprobs } from './logprobs.ts'
-import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
+import { decodeTier, decodeUsage, encodeUsage } from '../usage.ts'
 
 const known = keysOf<GenerateContentResponse>()(
   'candidates',

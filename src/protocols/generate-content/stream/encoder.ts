@@ -19,7 +19,7 @@ import {
   noteSpeaker,
   writeLogprobs,
 } from '../response/response.ts'
-import { encodeUsage } from '../response/usage.ts'
+import { encodeUsage } from '../usage.ts'
 import type {
   GenerateContentGrounding,
   GenerateContentWire,
