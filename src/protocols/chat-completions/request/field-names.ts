@@ -1,9 +1,11 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
 /** The wire field of each canonical field. */
 export const fieldNames: FieldNames = {
   ...fields.names,
+  ...usageTable.names,
   turns: 'messages',
   'error.details': 'error',
   'error:status': 'code',
@@ -38,17 +40,6 @@ export const fieldNames: FieldNames = {
   filename: 'file/filename',
   citations: 'annotations',
   createdAt: 'created',
-  'usage.input': 'usage/prompt_tokens',
-  'usage.output': 'usage/completion_tokens',
-  'usage.cacheRead': 'usage/prompt_tokens_details/cached_tokens',
-  'usage.cacheWrite': 'usage/prompt_tokens_details/cache_write_tokens',
-  'usage.reasoning': 'usage/completion_tokens_details/reasoning_tokens',
-  'usage.inputAudio': 'usage/prompt_tokens_details/audio_tokens',
-  'usage.inputImage': 'usage/prompt_tokens_details/image_tokens',
-  'usage.outputAudio': 'usage/completion_tokens_details/audio_tokens',
-  'usage.acceptedPrediction': 'usage/completion_tokens_details/accepted_prediction_tokens',
-  'usage.rejectedPrediction': 'usage/completion_tokens_details/rejected_prediction_tokens',
-  'usage.serviceTier': 'usage/service_tier',
   'finish.reason': 'finish_reason',
   'finish.sequence': 'finish_reason',
   'finish.details': 'finish_reason',
@@ -81,9 +72,6 @@ export const fieldNames: FieldNames = {
   'prompt_cache_breakpoint/*': '',
   'cache_control/*': '',
   'prediction/*': '',
-  'usage/*': '',
-  'prompt_tokens_details/*': '',
-  'completion_tokens_details/*': '',
   // Functions and custom tools have a name at different places, so the note points at the whole
   // tool, choice or call.
   'tools:name': '',

@@ -36,7 +36,7 @@ import {
 } from '../schema.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
-import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
+import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from '../usage.ts'
 
 const knownOfResponse = keysOf<ChatCompletionsResponse>()(
   'id',

@@ -29,7 +29,7 @@ import {
   refusalOf,
   tierOf,
 } from '../response/response.ts'
-import { encodeUsage } from '../response/usage.ts'
+import { encodeUsage } from '../usage.ts'
 import type {
   ChatCompletionsChunkChoice,
   ChatCompletionsDelta,
