@@ -174,18 +174,23 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(seen.calls).toHaveLength(4)
   })
 
-  test('a spent quota whose end the upstream knows has a retry time', async () => {
-    const quota = sendJson(
-      429,
-      { error: { message: 'Out of credit', type: 'insufficient_quota' } },
-      { 'retry-after': '3600', 'x-should-retry': 'true' },
-    )
-    const ask = await start(one((await upstream(quota)).url, 'chat-completions'))
-    for (const client of ['chat-completions', 'messages'] as const) {
-      const { headers } = await ask(...asking(client))
-      expect([headers.get('retry-after'), headers.get('x-should-retry')]).toEqual(['3600', 'false'])
-    }
-  })
+  test.each([
+    ['in a header', {}, { 'retry-after': '3600', 'x-should-retry': 'true' }],
+    ['in its body', { resets_in_seconds: 3600 }, {}],
+  ])(
+    'a spent quota whose end the upstream says %s has its real time for every client',
+    async (_, more, headers: Record<string, string>) => {
+      const error = { message: 'Out of credit', type: 'insufficient_quota', ...more }
+      const seen = await upstream(sendJson(429, { error }, headers))
+      const ask = await start(one(seen.url, 'chat-completions'))
+      for (const client of Object.keys(paths) as (keyof typeof paths)[])
+        for (const stream of [false, true]) {
+          const response = await ask(...asking(client, { stream }))
+          const told = ['retry-after', 'x-should-retry'].map(name => response.headers.get(name))
+          expect([client, response.status, ...told]).toEqual([client, 429, '3600', 'false'])
+        }
+    },
+  )
 
   test('does not retry when the upstream forbids it', async () => {
     const seen = await upstream(bad(500, { 'x-should-retry': 'false' }), good)

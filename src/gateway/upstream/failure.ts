@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { Usage } from '../../canonical/response.ts'
-import { retryHint } from '../../kit/errors/retry-hint.ts'
+import { retryHint, writtenHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -101,12 +101,14 @@ export function failureOf(
     headers,
     body: body ?? shown.slice(0, 500),
   }).value
+  const waitMs = saysWhen(headers) ? undefined : writtenHint({ ...decoded, raw })
+  const hinted = waitMs === undefined ? decoded : { ...decoded, retryAfterMs: waitMs }
   // A body that is not JSON must not be returned as JSON.
-  const read = body === undefined ? decoded : { ...decoded, raw }
+  const read = body === undefined ? hinted : { ...hinted, raw }
   const { error, isOwn } = told(read, body, { from, to })
   const wire =
     isOwn && whole !== undefined
-      ? { status, headers: { ...errorHeaders(error, from), ...kept }, body: shown }
+      ? { status, headers: { ...errorHeaders(error, from, waitMs), ...kept }, body: shown }
       : undefined
   const more = { headers: kept, failure: 'upstream_status', ...(wire && { wire }) } as const
   return failure(new GatewayError(error, more))
@@ -126,15 +128,21 @@ export function asRefusal(failure: Failure, faults: readonly string[]): Failure 
   return { rejection: new GatewayError(refusal, more), again: 'never' }
 }
 
+const saysWhen = (headers: TransportResponse['headers']): boolean =>
+  headers['retry-after'] !== undefined || headers['retry-after-ms'] !== undefined
+
 /**
  * The headers of an error of this protocol, one of which may name it. Its id is another one for the
- * client, and retry headers stay as they are.
+ * client, and retry headers stay as they are. `waitMs`: the error says in its body alone when to
+ * come back.
  */
 function errorHeaders(
   { requestId: _id, retryAfterMs: _ms, ...error }: CanonicalError,
   protocol: Protocol,
+  waitMs: number | undefined,
 ): Record<string, string> {
-  return protocol.encodeError(error).wire.headers
+  const retryAfterMs = waitMs === undefined ? {} : { retryAfterMs: waitMs }
+  return protocol.encodeError({ ...error, ...retryAfterMs }).wire.headers
 }
 
 /** Some servers send an HTTP error body as SSE. Returns the error of the last event. */
