@@ -1,4 +1,4 @@
-import { unreadable } from '../kit/errors/failed-response.ts'
+import { damagedStream, unreadable } from '../kit/errors/failed-response.ts'
 import { parseExact, writeExact } from '../kit/json/digits.ts'
 import { base64Of, bytesIn } from '../kit/media/base64.ts'
 import type { Framing } from '../protocol.ts'
@@ -60,7 +60,7 @@ function createDecoder(): (chunk: Chunk) => Chunk {
       write(
         JSON.stringify({
           error: {
-            code: 'InternalServerException',
+            code: damagedStream,
             message: `${unreadable}: ${error.message}`,
           },
         }),

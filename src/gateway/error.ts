@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import { endedEarly, unreadable } from '../kit/errors/failed-response.ts'
+import { endedEarly } from '../kit/errors/failed-response.ts'
 import { dotted } from '../kit/notes/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/abort-controller.ts'
@@ -178,9 +178,7 @@ export function failedStream(
   { raw: _, ...error }: CanonicalError,
   notes: readonly Note[] = [],
 ): GatewayError {
-  // What a wire has for damaged frames is the status of a failing server.
-  const isDamaged = error.message.startsWith(unreadable)
-  const failed = { ...error, status: error.status >= 400 && !isDamaged ? error.status : 502 }
+  const failed = { ...error, status: error.status >= 400 ? error.status : 502 }
   return error.protocol === undefined && error.kind === 'unsupported'
     ? refusedByStrict(failed, { notes })
     : new GatewayError(failed)

@@ -4,7 +4,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EventFrameReader, writeEventFrame } from '../../src/eventstream/frames.ts'
 import { eventStream } from '../../src/eventstream/framing.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { parseFrames } from '../../src/sse/parse.ts'
+import { createStreamReader } from '../../src/translate/stream-reader.ts'
 
 const payloadOf = (value: unknown) => new Uint8Array(Buffer.from(JSON.stringify(value)))
 const event = (name: string, value: unknown) =>
@@ -189,7 +191,7 @@ test('damaged bytes become one error event, and nothing after it is read', () =>
       { messageStart: {} },
       {
         error: {
-          code: 'InternalServerException',
+          code: 'DamagedStreamException',
           message: expect.stringContaining('checksum') as string,
         },
       },
@@ -231,4 +233,11 @@ test('does not write bytes of a field `id` that are not a frame', () => {
   expect(toFrames([`id: frame:${btoa('no frame')}\ndata: {"ping":{}}\n\n`])).toEqual(
     event('ping', {}),
   )
+})
+
+test('damaged bytes are a fault of the upstream, whatever its own errors say', () => {
+  const reader = createStreamReader(protocols.converse, {}, () => {})
+  reader.push(event('ping', {}).fill(1, 30, 31))
+  reader.end()
+  expect(reader.seen.error).toMatchObject({ status: 502, kind: 'internal' })
 })

@@ -57,6 +57,9 @@ export const endedEarly: CanonicalError = {
 /** How the message begins about a stream of an upstream that is damaged. */
 export const unreadable = 'the upstream stream cannot be read'
 
+/** The code of its error, where frames that are damaged are found before events are read. */
+export const damagedStream = 'DamagedStreamException'
+
 /** The error of a response whose finish reason is `error`. Undefined: it did not fail. */
 export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
   return finish?.reason === 'error'

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { listed, losesStatus } from '../../kit/errors/details.ts'
+import { damagedStream } from '../../kit/errors/failed-response.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -56,13 +57,7 @@ const kinds = new Map<string, ErrorKind>([
   ['modelstreamerror', 'internal'],
   ['serviceunavailable', 'unavailable'],
   ['conflict', 'conflict'],
-])
-
-/** Statuses of exceptions that are read only. */
-const statuses = new Map<string, number>([
-  ['modelerror', 424],
-  ['modelstreamerror', 424],
-  ['modelnotready', 429],
+  ['damagedstream', 'internal'],
 ])
 
 /** `com.amazon#ThrottlingException:http://…` → `throttling`. */
@@ -73,6 +68,15 @@ const bareName = (name: string): string =>
 
 const shortName = (name: string): string =>
   name.slice(name.lastIndexOf('#') + 1).replace(/:.*$/s, '')
+
+/** Statuses of exceptions that are read only. */
+const statuses = new Map<string, number>([
+  ['modelerror', 424],
+  ['modelstreamerror', 424],
+  ['modelnotready', 429],
+  // The service has not said this.
+  [bareName(damagedStream), 502],
+])
 
 /** The exceptions that a stream may end with. */
 const inStreams: Partial<Record<ErrorKind, ConverseStreamException>> = {
