@@ -52,6 +52,31 @@ export const azure = {
       options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'developer' } },
       sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
     },
+    {
+      fact: 'Earlier reasoning has no field in chat-completions and is refused.',
+      protocols: ['chat-completions'],
+      models: ['gpt-*', 'o1*', 'o3*', 'o4*'],
+      options: { chatCompletions: { reasoningInHistory: 'never' } },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
+    {
+      fact: 'Models of OpenAI are not behind the endpoint of messages, which has Claude alone.',
+      protocols: ['messages'],
+      models: ['gpt-*', 'o1*', 'o3*', 'o4*'],
+      speak: { protocol: 'responses', when: 'always' },
+      sources: [
+        'https://platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry',
+      ],
+    },
+    {
+      fact: 'Claude is behind the endpoint of messages alone.',
+      protocols: ['responses', 'chat-completions'],
+      models: ['claude-*'],
+      speak: { protocol: 'messages', when: 'always' },
+      sources: [
+        'https://platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry',
+      ],
+    },
     ...openaiModels,
     ...claudeModels,
   ],
