@@ -17,16 +17,18 @@ export function adminSources({
 }): AdminSources {
   return {
     state,
-    models: () =>
-      (config().models ?? []).map(({ id, aliases = [], channels }) => ({
-        id,
-        aliases,
-        channels: channels.map(({ name, model }) => ({ name, model: model ?? id })),
-      })),
+    models: () => pricedModels(config().models),
     verify: (name, model) => verifyChannel(config(), name, model),
     learned: () => current().learned(),
   }
 }
+
+export const pricedModels = (models: GatewayConfig['models'] = []) =>
+  models.map(({ id, aliases = [], channels }) => ({
+    id,
+    aliases,
+    channels: channels.map(({ name, model }) => ({ name, model: model ?? id })),
+  }))
 
 /**
  * Sends a channel a few small requests as the gateway would, without its keys, limits and store.

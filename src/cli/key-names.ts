@@ -1,28 +1,63 @@
 import { basename } from 'node:path'
+import type { GatewayConfig } from '../gateway/gateway.ts'
 import { overlap } from '../gateway/upstream/patterns.ts'
 import { isObject } from '../kit/json/json.ts'
 import { similar } from '../kit/text/similar.ts'
 import type { KeyLimits } from '../records/index.ts'
+import { budgetNames } from '../records/spending.ts'
+import { warningOf } from './budget-warnings.ts'
 import { findConfig, readConfig } from './config-file.ts'
 
-/**
- * The names of a key that the configuration of a folder does not have. One sentence each; none
- * without a configuration.
- */
-export async function unknownNames(
-  { group, models = [] }: Pick<KeyLimits, 'group' | 'models'>,
-  folder: string,
-): Promise<string[]> {
-  if (group === undefined && models.length === 0) return []
+/** What the configuration of a folder says of new keys. */
+export type KeyRules = {
+  newKeys: KeyLimits
+  /**
+   * The names in a key that the configuration does not have, and budgets that do not count. One
+   * sentence each; none without a configuration.
+   */
+  faultsOf(name: string, limits: KeyLimits): string[]
+}
+
+/** A configuration that cannot be read is no reason to create no key. */
+export async function configIn(folder: string): Promise<KeyRules> {
   const file = await findConfig(folder)
-  if (file === undefined) return []
+  if (file === undefined) return { newKeys: {}, faultsOf: () => [] }
   const config = await readConfig(file).catch((error: Error) => error)
-  if (config instanceof Error) return [`the names of this key were not checked: ${config.message}`]
-  if (!isObject(config)) return []
+  if (config instanceof Error)
+    return {
+      newKeys: {},
+      faultsOf: () => [`the names of this key were not checked: ${config.message}`],
+    }
+  if (!isObject(config)) return { newKeys: {}, faultsOf: () => [] }
+  return {
+    newKeys: limitsIn(config['newKeys']),
+    faultsOf: (name, limits) => [
+      ...unknownNames(limits, basename(file), config),
+      ...priceFaults(name, limits, config),
+    ],
+  }
+}
+
+/** An invalid configuration has its own message when the gateway starts. */
+function limitsIn(value: unknown): KeyLimits {
+  const { group, ...rest } = isObject(value) ? value : {}
+  const numbers = Object.entries(rest).filter(
+    ([name, limit]) => typeof limit === 'number' && numberNames.includes(name),
+  )
+  return { ...Object.fromEntries(numbers), ...(typeof group === 'string' && { group }) }
+}
+
+const numberNames: readonly string[] = [...budgetNames, 'requestsPerMinute', 'tokensPerMinute']
+
+function unknownNames(
+  { group, models = [] }: Pick<KeyLimits, 'group' | 'models'>,
+  file: string,
+  config: Record<string, unknown>,
+): string[] {
   const faultOf = (kind: string, name: string, known: readonly string[]) => {
     const meant = similar(name, known)
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`
-    return `${basename(file)} has no ${kind} ${name}${hint}`
+    return `${file} has no ${kind} ${name}${hint}`
   }
   const groups = Object.keys(isObject(config['groups']) ? config['groups'] : {})
   const faults: string[] = []
@@ -33,6 +68,14 @@ export async function unknownNames(
   for (const model of models)
     if (!ids.some(id => overlap(model, id))) faults.push(faultOf('model', model, ids))
   return faults
+}
+
+function priceFaults(name: string, limits: KeyLimits, config: Record<string, unknown>): string[] {
+  try {
+    return warningOf(name, limits, config as Pick<GatewayConfig, 'groups' | 'models' | 'prices'>)
+  } catch {
+    return []
+  }
 }
 
 function idsOf(entry: unknown): string[] {

@@ -1,6 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { omitUndefined } from '../kit/fields/omit.ts'
-import type { KeyInfo, KeyLimits, Keys, Location } from '../records/index.ts'
+import type {
+  KeyInfo,
+  KeyLimits,
+  Keys,
+  Location,
+  NewKeyLimits,
+  RecordsOptions,
+} from '../records/index.ts'
 import { remoteKeys } from './remote-keys.ts'
 
 /**
@@ -16,11 +23,22 @@ export function locationOf(
 }
 
 /** Where the keys are: in a database, or behind the admin API of a gateway. */
-type Place = { database?: string; url?: string; adminKeyEnv: string }
+export type Place = { database?: string; url?: string; adminKeyEnv: string }
 type AsJson = { json?: true }
 type Given = Place &
   AsJson &
   Omit<KeyLimits, 'models' | 'expiresAt'> & { models?: string[]; expires?: string }
+
+/** Adds the options that say where the keys and records are. */
+export const placed = (command: Command): Command =>
+  command
+    .option('--database <file or URL>', 'default: DATABASE_URL, else wireglot.db')
+    .option('--url <url>', 'the address of a running gateway, in place of its database')
+    .option(
+      '--admin-key-env <name>',
+      'with --url: the environment variable with the admin key',
+      'WIREGLOT_ADMIN_KEY',
+    )
 
 /** Adds `wireglot keys`. */
 export function addKeys(program: Command): void {
@@ -29,15 +47,6 @@ export function addKeys(program: Command): void {
     .description(
       'keys of clients in the database of records; a running gateway accepts them within seconds',
     )
-  const placed = (command: Command) =>
-    command
-      .option('--database <file or URL>', 'default: DATABASE_URL, else wireglot.db')
-      .option('--url <url>', 'the address of a running gateway, in place of its database')
-      .option(
-        '--admin-key-env <name>',
-        'with --url: the environment variable with the admin key',
-        'WIREGLOT_ADMIN_KEY',
-      )
   const secretOptions = (command: Command) =>
     command.option('--json', 'print the key with its limits and its secret as JSON')
   secretOptions(placed(keys.command('create')))
@@ -45,20 +54,37 @@ export function addKeys(program: Command): void {
     .argument('<name>')
     .option('--group <name>', 'a group of the configuration')
     .option('--models <ids>', 'models with commas between; a * at the end matches any rest', toList)
-    .option('--requests-per-minute <number>', 'limit', toCount)
-    .option('--tokens-per-minute <number>', 'limit', toCount)
-    .option('--tokens-per-day <number>', 'budget', toCount)
-    .option('--tokens-per-month <number>', 'budget', toCount)
-    .option('--dollars-per-day <number>', 'budget; needs the prices of the models', toNumber)
-    .option('--dollars-per-month <number>', 'budget; needs the prices of the models', toNumber)
+    .option('--requests-per-minute <number>', 'limit', orNone(toCount))
+    .option('--tokens-per-minute <number>', 'limit', orNone(toCount))
+    .option('--tokens-per-day <number>', 'budget', orNone(toCount))
+    .option('--tokens-per-month <number>', 'budget', orNone(toCount))
+    .option('--dollars-per-day <number>', 'budget, by the prices of the models', orNone(toNumber))
+    .option('--dollars-per-month <number>', 'budget, by the prices of the models', orNone(toNumber))
     .option('--expires <time>', 'ISO 8601, such as 2030-01-01', toTime)
+    .addHelpText(
+      'after',
+      `
+A limit that is not given is that of "newKeys" in the configuration, where it has one. none: without it.`,
+    )
     .action(
       async (name: string, { expires, database, url, adminKeyEnv, json, ...limits }: Given) => {
-        const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
+        const wanted = {
+          ...withoutNone(limits),
+          ...(expires !== undefined && { expiresAt: expires }),
+        }
         const place = { adminKeyEnv, ...omitUndefined({ database, url }) }
-        printSecret(await using(place, all => all.create(name, wanted)), json)
         // The configuration of a gateway elsewhere is not here.
-        if (url === undefined) await warnOfUnknownNames(wanted)
+        const folder = url === undefined ? await readFolder() : undefined
+        const created = await using(place, all => all.create(name, wanted), {
+          newKeys: () => folder?.newKeys ?? {},
+        })
+        const { unpriced, ...key }: typeof created & { unpriced?: string[] } = created
+        printSecret(key, json)
+        if (unpriced) {
+          const { unpricedWarning } = await import('../records/unpriced.ts')
+          warn(unpricedWarning(name, unpriced))
+        }
+        for (const fault of (await folder?.faultsOf(name, key)) ?? []) warn(fault)
       },
     )
   placed(keys.command('list'))
@@ -99,18 +125,14 @@ export function addKeys(program: Command): void {
 async function using<T>(
   { database, url, adminKeyEnv }: Place,
   act: (keys: Omit<Keys, 'find'>) => Promise<T>,
+  options: Pick<RecordsOptions, 'newKeys'> = {},
 ): Promise<T> {
   if (url !== undefined) {
     if (database !== undefined) throw new Error('give either --database or --url')
-    const adminKey = process.env[adminKeyEnv]
-    if (!adminKey)
-      throw new Error(
-        `the environment has no ${adminKeyEnv}: export the admin key, or name another variable with --admin-key-env`,
-      )
-    return act(remoteKeys(url, adminKey))
+    return act(remoteKeys(url, adminKeyIn(adminKeyEnv)))
   }
   const { openRecords } = await import('../records/index.ts')
-  const records = await openRecords(locationOf(process.env, database))
+  const records = await openRecords(locationOf(process.env, database), options)
   try {
     return await act(records.keys)
   } finally {
@@ -118,11 +140,21 @@ async function using<T>(
   }
 }
 
-async function warnOfUnknownNames(limits: KeyLimits): Promise<void> {
-  const { unknownNames } = await import('./key-names.ts')
-  for (const fault of await unknownNames(limits, process.cwd()))
-    process.stderr.write(`wireglot: ${fault}\n`)
+/** @throws Error if the variable is not set */
+export function adminKeyIn(variable: string): string {
+  const adminKey = process.env[variable]
+  if (adminKey) return adminKey
+  throw new Error(
+    `the environment has no ${variable}: export the admin key, or name another variable with --admin-key-env`,
+  )
 }
+
+async function readFolder() {
+  const { configIn } = await import('./key-names.ts')
+  return configIn(process.cwd())
+}
+
+const warn = (message: string) => void process.stderr.write(`wireglot: ${message}\n`)
 
 /**
  * The secret alone goes to standard output, so that a script can keep it: `KEY=$(wireglot keys
@@ -150,6 +182,19 @@ function lineOf({ id: _, name, hint, disabled, createdAt, ...limits }: KeyInfo):
     JSON.stringify(limits),
   ].join('  ')
 }
+
+/** The word for no limit: commander writes `''` for null. */
+const none = 'none'
+
+const withoutNone = (limits: KeyLimits): NewKeyLimits =>
+  Object.fromEntries(
+    Object.entries(limits).map(([name, limit]) => [name, limit === none ? null : limit]),
+  )
+
+const orNone =
+  <T>(read: (text: string) => T) =>
+  (text: string): T | typeof none =>
+    text === none ? none : read(text)
 
 const toList = (text: string) =>
   text

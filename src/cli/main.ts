@@ -29,6 +29,7 @@ import { addKeys } from './keys.ts'
 import { readOption } from './options.ts'
 import { addRun } from './run.ts'
 import type { ServeOptions } from './serve.ts'
+import { addUsage } from './usage.ts'
 import { addVendors } from './vendors.ts'
 import { addModels, addVerify } from './verify.ts'
 
@@ -194,6 +195,7 @@ addModels(program)
 addVendors(program)
 addInit(program)
 addKeys(program)
+addUsage(program)
 
 async function translate({
   kind,

@@ -9,6 +9,24 @@ import { faultOfKey } from '../verify/key.ts'
  * @throws Error if no request can hold the admin key
  */
 export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
+  const call = adminCalls(base, adminKey)
+  const at = (name: string) => `keys/${encodeURIComponent(name)}`
+  return {
+    create: (name, limits) => call('POST', 'keys', { name, ...limits }),
+    list: async () => (await call<{ keys: Awaited<ReturnType<Keys['list']>> }>('GET', 'keys')).keys,
+    rotate: name => call('POST', `${at(name)}/rotate`),
+    change: (name, change) => call('PATCH', at(name), change),
+    delete: async name => void (await call('DELETE', at(name))),
+  }
+}
+
+type Call = <T>(method: string, path: string, json?: object) => Promise<T>
+
+/**
+ * Calls of the admin API. Each throws an Error with the message of the gateway.
+ * @throws Error if no request can hold the admin key
+ */
+export function adminCalls(base: string, adminKey: string): Call {
   const fault = faultOfKey(adminKey)
   if (fault !== undefined) throw new Error(`the admin key cannot be sent: ${fault}`)
   async function call<T>(method: string, path: string, json?: object): Promise<T> {
@@ -31,12 +49,5 @@ export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
         : 'there is no admin API, which needs an admin key'
     throw new Error(`${url}: status ${response.status}, ${message}`)
   }
-  const at = (name: string) => `keys/${encodeURIComponent(name)}`
-  return {
-    create: (name, limits) => call('POST', 'keys', { name, ...limits }),
-    list: async () => (await call<{ keys: Awaited<ReturnType<Keys['list']>> }>('GET', 'keys')).keys,
-    rotate: name => call('POST', `${at(name)}/rotate`),
-    change: (name, change) => call('PATCH', at(name), change),
-    delete: async name => void (await call('DELETE', at(name))),
-  }
+  return call
 }

@@ -13,9 +13,10 @@ import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { toStdout } from '../operations/lines.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import type { Location, Prices, Records } from '../records/index.ts'
+import type { Location, Records } from '../records/index.ts'
 import { loadWs } from '../transports/ws.ts'
 import { adminSources } from './admin-sources.ts'
+import { budgetWarnings } from './budget-warnings.ts'
 import { type Environment, vendorsIn } from './environment.ts'
 import { keyHints } from './key-hints.ts'
 import { locationOf } from './keys.ts'
@@ -104,7 +105,7 @@ export async function serve(
     environment,
     shared,
     logger,
-    prices: () => live.config().prices ?? {},
+    current: () => live.config(),
     configuredNames: () => (live.config().keys ?? []).map(({ name }) => name),
   })
   const hasConsole = !isObject(config) || config.console !== false
@@ -143,6 +144,7 @@ export async function serve(
     server.close()
     server.closeAllConnections()
   })
+  for (const warning of await budgetWarnings(live.config(), records)) warn(warning)
   const keysFrom = config.keys?.length
     ? 'one of the configured keys'
     : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
@@ -249,7 +251,7 @@ type RecordsWanted = {
   environment: Environment
   shared: Environment
   logger: Logger
-  prices(): Prices
+  current(): GatewayConfig
   configuredNames(): string[]
 }
 
@@ -259,7 +261,7 @@ type RecordsWanted = {
  */
 async function recordsOf(
   config: GatewayConfig,
-  { options, source, folder, environment, shared, logger, prices, configuredNames }: RecordsWanted,
+  { options, source, folder, environment, shared, logger, current, configuredNames }: RecordsWanted,
 ): Promise<Recording> {
   const { records: place } = isObject(config) ? config : {}
   const adminKey =
@@ -293,7 +295,9 @@ async function recordsOf(
     const { openRecords } = await import('../records/index.ts')
     return {
       records: await openRecords(named, {
-        prices,
+        prices: () => current().prices ?? {},
+        groups: () => current().groups ?? {},
+        newKeys: () => omitUndefined(current().newKeys ?? {}),
         logger,
         configuredNames,
         onFailure: config.limits?.onFailure,

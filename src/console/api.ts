@@ -7,7 +7,7 @@ import { nesting } from '../kit/json/scan.ts'
 import { noteCatalog } from '../notes.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
 import { LearnedQuery, RecordQuery, UsageQuery } from '../records/filters.ts'
-import type { AdminSources, RecordFilter, RecordRow } from '../records/index.ts'
+import type { AdminSources, RecordFilter, RecordRow, Records } from '../records/index.ts'
 import {
   type ApiResponse,
   bodyOf,
@@ -50,6 +50,8 @@ export type ApiParts = {
   gatekeeper: Gatekeeper
   exchanges: Exchanges
   source: RecordSource
+  /** Of a client. Absent: no budgets are kept. */
+  budgetsOf: Records['budgetsOf'] | undefined
   state(): GatewayState
   learned(): LearnedFields
   models: AdminSources['models']
@@ -86,11 +88,17 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
       })
     }
     case 'GET usage': {
-      const { by, ...filter } = valid(UsageQuery, query)
-      if (access.role === 'client' && (by === 'channel' || by === 'key'))
-        throw new Refused(403, 'only the operator sees channels and keys')
-      return ok(await parts.source.sum(visible(access, omitUndefined(filter)), by))
+      const { by, total, ...filter } = valid(UsageQuery, query)
+      if (access.role === 'client' && by !== undefined && by !== 'model')
+        throw new Refused(403, 'only the operator sees channels, keys and groups')
+      const wanted = visible(access, omitUndefined(filter))
+      return ok(
+        total ? { sums: await parts.source.total(wanted, by) } : await parts.source.sum(wanted, by),
+      )
     }
+    case 'GET budgets':
+      if (access.role === 'operator') return ok({})
+      return ok((await parts.budgetsOf?.(access.identity)) ?? {})
     default:
       return handleOperatorCall(request, { access, parts, route, id, query })
   }

@@ -93,6 +93,7 @@ export function createConsole(options: ConsoleOptions): Console {
     exchanges,
     about,
     source: records ?? recent,
+    budgetsOf: records?.budgetsOf,
     state: () => gateway().state(),
     learned: () => gateway().learned(),
     models,

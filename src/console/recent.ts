@@ -1,12 +1,12 @@
 import type { Hooks, UsageRecord } from '../gateway/gateway.ts'
 import { collectDetails, type RecordDetail } from '../records/details.ts'
-import type { RecordRow, Records, Sum } from '../records/index.ts'
-import { periodFor, placeOf } from '../records/queries.ts'
+import type { Dimension, RecordRow, Records, Sum } from '../records/index.ts'
+import { fieldOf, periodFor, placeOf } from '../records/queries.ts'
 import { periods } from '../records/tables.ts'
 import { rowOf } from '../records/writer.ts'
 
 /** Where the console finds records: a database, or the memory of this process. */
-export type RecordSource = Pick<Records, 'find' | 'sum' | 'detail'>
+export type RecordSource = Pick<Records, 'find' | 'sum' | 'total' | 'detail'>
 
 /** The number of requests that are remembered. */
 const mostRecent = 2000
@@ -23,6 +23,7 @@ export function createRecent(): RecordSource & {
     to = Infinity,
     key,
     keyId,
+    group,
     model,
     channel,
     status,
@@ -34,6 +35,7 @@ export function createRecent(): RecordSource & {
         row.time < to &&
         (key === undefined || (row.key ?? '') === key) &&
         (keyId === undefined || (row.keyId ?? '') === keyId) &&
+        (group === undefined || row.groupName === group) &&
         (model === undefined || row.model === model) &&
         (channel === undefined || row.channel === channel) &&
         (status === undefined || row.status === status) &&
@@ -67,17 +69,27 @@ export function createRecent(): RecordSource & {
       const sums = new Map<string, Sum>()
       for (const row of matching({ ...filter, from: from - (from % bucketMs) })) {
         const time = row.time - (row.time % bucketMs)
-        // A model that no channel serves has no sums of its own.
-        const isUnserved = by === 'model' && row.channel === null
-        const name = by === undefined || isUnserved ? '' : (row[by] ?? '')
+        const name = nameIn(row, by)
         const id = JSON.stringify([time, name])
         sums.set(id, added(sums.get(id) ?? { time, name, ...nothing }, row))
       }
       return { bucketMs, sums: [...sums.values()].sort((one, other) => one.time - other.time) }
     },
+    async total({ from = 0, ...filter }, by) {
+      const sums = new Map<string, Sum>()
+      for (const row of matching({ ...filter, from })) {
+        const name = nameIn(row, by)
+        sums.set(name, added(sums.get(name) ?? { time: from, name, ...nothing }, row))
+      }
+      return [...sums.values()].sort((one, other) => other.requests - one.requests)
+    },
     detail: async id => details.get(id),
   }
 }
+
+/** A model that no channel serves has no sums of its own. */
+const nameIn = (row: RecordRow, by: Dimension | undefined): string =>
+  by === undefined || (by === 'model' && row.channel === null) ? '' : (row[fieldOf[by]] ?? '')
 
 const nothing = {
   requests: 0,

@@ -107,11 +107,29 @@ const Key = entry({
   disabled: z.boolean().default(false),
 })
 
+/** Budgets, which need records. Absent: none. Days and months are those of UTC. */
+const budgets = {
+  tokensPerDay: z.int().min(0).optional(),
+  tokensPerMonth: z.int().min(0).optional(),
+  /** US dollars. They need the prices of the models. */
+  dollarsPerDay: z.number().min(0).optional(),
+  dollarsPerMonth: z.number().min(0).optional(),
+}
+
+/** What keys of the database get where they are created without it. */
+const NewKeys = entry({
+  group: name.optional(),
+  requestsPerMinute: perMinute.optional(),
+  tokensPerMinute: z.int().min(0).optional(),
+  ...budgets,
+})
+
 const Group = entry({
   /** Ids of the models that its keys see; a `*` at the end matches any rest. Default: all. */
   models: z.array(z.string().refine(isPattern, patternFault)).default(['*']),
   /** Of all its keys together; 0 (default): no limit. */
   requestsPerMinute: perMinute.default(0),
+  ...budgets,
 })
 
 /** Mapping options in their groups, which `docs/options.md` lists. */
@@ -655,6 +673,11 @@ const Config = entry({
   keys: z.array(Key).default([]),
   /** By name: which models keys see, and how often they may ask. */
   groups: z.record(z.string(), Group).default({}),
+  /**
+   * Only for `wireglot serve` and `wireglot keys`: the limits of keys that are created without them
+   * in the database of records. Default: none.
+   */
+  newKeys: NewKeys.prefault({}),
   channels: z.array(Channel, channelsFault).min(1, channelsFault),
   models: z
     .array(Model)
@@ -747,16 +770,16 @@ const Config = entry({
     .optional(),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
-}).superRefine(({ auth, keys, groups, channels, models }, context) => {
+}).superRefine(({ auth, keys, groups, newKeys, channels, models }, context) => {
   const need = (path: (string | number)[], message: string) =>
     context.addIssue({ code: 'custom', path, message })
   if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')
+  const names = Object.keys(groups).join(', ') || 'there are none'
+  if (newKeys.group !== undefined && !Object.hasOwn(groups, newKeys.group))
+    need(['newKeys', 'group'], `expected one of the groups: ${names}`)
   keys.forEach(({ group }, index) => {
     if (group !== undefined && !Object.hasOwn(groups, group))
-      need(
-        ['keys', index, 'group'],
-        `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`,
-      )
+      need(['keys', index, 'group'], `expected one of the groups: ${names}`)
   })
   keys.forEach(({ key }, index) => {
     if (keys.findIndex(other => other.key === key) < index)

@@ -20,6 +20,8 @@ import {
 import { KeyError, type Keys } from './keys.ts'
 import { type Price, type Prices, priceOf } from './prices.ts'
 import { findRecords, sumUsage } from './queries.ts'
+import { budgetNames, type Groups, noSpending, type Spending } from './spending.ts'
+import { type DollarLimits, unpricedModels } from './unpriced.ts'
 import type { Writer } from './writer.ts'
 
 /** What the admin API shows of a gateway. Calls whose function is absent are 404. */
@@ -46,6 +48,8 @@ type Parts = AdminSources & {
   writer: Writer
   adminKey: string
   prices(): Prices
+  groups(): Groups
+  spending(): Promise<{ keys: Map<string, Spending>; groups: Map<string, Spending> }>
   warn(details: object, message: string): void
 }
 
@@ -65,15 +69,13 @@ const limits = {
   dollarsPerMonth: money,
   expiresAt: z.iso.datetime({ offset: true }),
 }
-const NewKey = z.strictObject({ name: z.string(), ...z.object(limits).partial().shape })
-const ChangedKey = z.strictObject({
-  disabled: z.boolean().optional(),
-  ...(Object.fromEntries(
-    Object.entries(limits).map(([name, type]) => [name, type.nullable().optional()]),
-  ) as {
-    [Name in keyof typeof limits]: z.ZodOptional<z.ZodNullable<(typeof limits)[Name]>>
-  }),
-})
+const givenLimits = Object.fromEntries(
+  Object.entries(limits).map(([name, type]) => [name, type.nullable().optional()]),
+) as {
+  [Name in keyof typeof limits]: z.ZodOptional<z.ZodNullable<(typeof limits)[Name]>>
+}
+const NewKey = z.strictObject({ name: z.string(), ...givenLimits })
+const ChangedKey = z.strictObject({ disabled: z.boolean().optional(), ...givenLimits })
 const Verified = z.strictObject({ model: text })
 
 /**
@@ -136,15 +138,16 @@ async function handle(
       return ok(await findRecords(database, omitUndefined(wantedRecords), limit, cursor))
     }
     case 'GET usage': {
-      const { by, ...wantedUsage } = valid(UsageQuery, query)
+      const { by, total, ...wantedUsage } = valid(UsageQuery, query)
       await writer.flush()
-      return ok(await sumUsage(database, omitUndefined(wantedUsage), by))
+      return ok(await sumUsage(database, omitUndefined(wantedUsage), by, total))
     }
     case 'GET keys':
-      return ok({ keys: await keys.list() })
+      return ok(await listed(parts))
     case 'POST keys': {
       const { name: wantedName, ...wantedLimits } = valid(NewKey, await bodyOf(request))
-      return { status: 201, body: await keys.create(wantedName, omitUndefined(wantedLimits)) }
+      const created = await keys.create(wantedName, omitUndefined(wantedLimits))
+      return { status: 201, body: { ...created, ...unpricedOf(created, parts) } }
     }
     case 'PATCH keys/id':
       return ok(await keys.change(name, omitUndefined(valid(ChangedKey, await bodyOf(request)))))
@@ -164,4 +167,33 @@ function priced<Channel extends { model: string }>(
 ): Channel & { price?: Price } {
   const price = priceOf(channel.model, prices)
   return { ...channel, ...(price && { price }) }
+}
+
+/** The keys and the groups with budgets, with what each has used. */
+async function listed(parts: Parts) {
+  const used = await parts.spending()
+  const keys = (await parts.keys.list()).map(key => ({
+    ...key,
+    used: used.keys.get(key.id) ?? noSpending(),
+    ...unpricedOf(key, parts),
+  }))
+  const groups = Object.entries(parts.groups())
+    .filter(([, group]) => budgetNames.some(name => group[name] !== undefined))
+    .map(([name, group]) => ({
+      name,
+      ...group,
+      used: used.groups.get(name) ?? noSpending(),
+      ...unpricedOf(group, parts),
+    }))
+  return { keys, ...(groups.length > 0 && { groups }) }
+}
+
+/** The models that the budget in dollars of a key or a group does not count. */
+function unpricedOf(
+  { group, ...limits }: DollarLimits & { group?: string },
+  { models, prices, groups }: Parts,
+): { unpriced?: string[] } {
+  const seen = group === undefined ? undefined : groups()[group]?.models
+  const unpriced = unpricedModels(limits, models?.() ?? [], prices(), seen)
+  return unpriced.length > 0 ? { unpriced } : {}
 }

@@ -1,15 +1,22 @@
 import type { Kysely } from 'kysely'
-import { type GatewayError, type LikelyUse, reject, type UsageRecord } from '../gateway/gateway.ts'
+import {
+  type GatewayError,
+  type Identity,
+  type LikelyUse,
+  reject,
+  type UsageRecord,
+} from '../gateway/gateway.ts'
 import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
 import type { KeyInfo } from './keys.ts'
 import { costOf, type Prices } from './prices.ts'
 import type { Reservations, Reserved } from './reservations.ts'
-import type { Tables } from './tables.ts'
+import { budgetNames, type GroupBudget, type Groups, startsAt } from './spending.ts'
+import type { RecordRow, Tables } from './tables.ts'
 import type { Writer } from './writer.ts'
 
 /**
- * What a key has used: in the last minute, on a day and in a month (UTC). `today`, `month`: when
+ * What a key or a group has used: in the last minute, on a day and in a month (UTC). `today`, `month`: when
  * these begin, in Unix milliseconds.
  */
 type Spent = {
@@ -35,7 +42,7 @@ export type Budgets = {
    * progress may use up the budget. A request alone may use more than is left: else one with a high
    * limit would never be served.
    */
-  reserve(use: LikelyUse): GatewayError | undefined
+  reserve(use: LikelyUse): GatewayError | undefined | Promise<GatewayError | undefined>
   /** Counts a request of this process at once; other processes see it when it is written. */
   spend(record: UsageRecord): void
 }
@@ -43,13 +50,37 @@ export type Budgets = {
 /** The number of keys whose limits are remembered. */
 const mostKeys = 10_000
 
-const limitNames = [
-  'tokensPerMinute',
-  'tokensPerDay',
-  'tokensPerMonth',
-  'dollarsPerDay',
-  'dollarsPerMonth',
-] as const satisfies readonly (keyof KeyInfo)[]
+/** The limits of a key that count tokens or money. */
+type Limits = GroupBudget & Pick<KeyInfo, 'tokensPerMinute'>
+
+const isUnlimited = (limits: Limits) =>
+  limits.tokensPerMinute === undefined && budgetNames.every(name => limits[name] === undefined)
+
+/**
+ * Who has a budget. `id`: for reservations; that of a key, or one that no key has. `words`: of its
+ * errors.
+ */
+type Owner = { id: string; words: string; limits: Limits } & (
+  | { key: string; group?: never }
+  | { group: string; key?: never }
+)
+
+const ownerOfKey = (key: KeyInfo): Owner => ({
+  id: key.id,
+  key: key.name,
+  words: 'this key',
+  limits: key,
+})
+
+const ownerOfGroup = (group: string, limits: Limits): Owner => ({
+  id: groupId(group),
+  group,
+  words: `the group ${group}`,
+  limits,
+})
+
+/** No id of a key has a line break. */
+const groupId = (group: string) => `group\n${group}`
 
 /** How far apart two processes may be, next to the time until a request is written. */
 const staleMs = 1_500
@@ -61,107 +92,149 @@ const minuteMs = 60_000
  * `onFailure`: when the database fails. `open`: what it said last counts, with the requests of this
  * process since then.
  */
-type Options = { prices(): Prices; onFailure: 'open' | 'closed' }
+type Options = {
+  prices(): Prices
+  groups(): Groups
+  onFailure: 'open' | 'closed'
+}
 
 export function createBudgets(
   { ready, lookUp }: Database,
   writer: Writer,
   reservations: Reservations,
-  { prices, onFailure }: Options,
+  { prices, groups, onFailure }: Options,
 ): Budgets {
   const limited = new Map<string, KeyInfo>()
-  /** What is spent while a key's use is read, and may not be in it. */
+  /** What is spent while the use of an owner is read, and may not be in it. By its place. */
   const meanwhile = new Map<string, Reserved>()
-  const known = createFresh(key => lookUp(() => read(key)), {
+  const known = createFresh(place => lookUp(() => read(place)), {
     freshMs,
     staleMs,
     keepsLast: onFailure === 'open',
   })
 
-  /** `key`: of `nameOf`. */
-  async function read(key: string): Promise<Spent> {
-    const [id = '', name = ''] = key.split('\n')
+  async function read(place: string): Promise<Spent> {
+    const [id = '', name = ''] = placed(place)
+    const isGroup = id === ofGroups
     await writer.flush()
     const late = { tokens: 0, dollars: 0 }
-    meanwhile.set(key, late)
+    meanwhile.set(place, late)
     const db = await ready()
-    const others = await reservations.ofOthers(id)
+    const others = await reservations.ofOthers(isGroup ? groupId(name) : id)
     const now = new Date()
+    const owner = isGroup ? { group: name } : { id, name }
     const spent: Spent = {
       others,
       ...startsAt(now),
-      ...(await sumsOfDays(db, { id, name }, now)),
-      minuteTokens: await tokensOfMinute(db, { id, name }, now),
+      ...(await sumsOfDays(db, owner, now)),
+      // No group has a limit per minute.
+      minuteTokens: 'group' in owner ? 0 : await tokensOfMinute(db, owner, now),
     }
     // While the database fails, these are among the records that it does not have.
     if (!writer.isFailing()) add(spent, late.tokens, late.dollars)
-    for (const row of writer.unwritten(id))
+    const isOwn = (row: RecordRow) => (isGroup ? row.groupName === name : row.keyId === id)
+    for (const row of writer.unwritten(isOwn))
       add(spent, (row.input ?? 0) + (row.output ?? 0), row.cost ?? 0)
-    meanwhile.delete(key)
+    meanwhile.delete(place)
     return spent
+  }
+
+  /** The error for an owner whose budget is used up, or may be by the requests in progress. */
+  function refusalOf(owner: Owner, now: Date): GatewayError | undefined {
+    const spent = known.last(placeOfOwner(owner))
+    if (!spent) return undefined
+    beginAgain(spent, now)
+    return (
+      rejectionOf(owner, spent, now) ??
+      rejectionOfReserved(owner, spent, reservations.of(owner.id), now)
+    )
+  }
+
+  function reserveFor(
+    owners: readonly Owner[],
+    { requestId, model, input, output }: LikelyUse,
+  ): GatewayError | undefined {
+    const now = new Date()
+    for (const owner of owners) {
+      const refusal = refusalOf(owner, now)
+      if (refusal) return refusal
+    }
+    const dollars = costOf(model, { input, output }, prices()) ?? 0
+    const ids = owners.map(({ id }) => id)
+    if (ids.length > 0) reservations.add(requestId, ids, { tokens: input + output, dollars })
+    return undefined
+  }
+
+  const groupOf = ({ group }: Identity): Owner | undefined => {
+    const limits = group !== undefined && Object.hasOwn(groups(), group) ? groups()[group] : {}
+    return group === undefined || !limits || isUnlimited(limits)
+      ? undefined
+      : ownerOfGroup(group, limits)
   }
 
   return {
     async rejectionFor(key) {
       limited.delete(key.id)
-      if (limitNames.every(name => key[name] === undefined)) return undefined
+      if (isUnlimited(key)) return undefined
       if (limited.size >= mostKeys) limited.clear()
       limited.set(key.id, key)
-      const spent = await known.get(nameOf(key.id, key.name)).catch(() => undefined)
+      const owner = ownerOfKey(key)
+      const spent = await known.get(placeOfOwner(owner)).catch(() => undefined)
       const now = new Date()
       if (spent) {
         beginAgain(spent, now)
-        return rejectionOf(key, spent, now)
+        return rejectionOf(owner, spent, now)
       }
       // By default a dead database must not lock everybody out.
-      return onFailure === 'closed' ? unknownUse() : undefined
+      return onFailure === 'closed' ? unknownUse(owner) : undefined
     },
-    reserve({ requestId, identity, model, input, output }) {
-      const key = limited.get(identity.id ?? '')
-      if (!key) return undefined
-      const spent = known.last(nameOf(key.id, key.name))
-      if (spent) {
-        const now = new Date()
-        beginAgain(spent, now)
-        const rejection =
-          rejectionOf(key, spent, now) ??
-          rejectionOfReserved(key, spent, reservations.of(key.id), now)
-        if (rejection) return rejection
-      }
-      const dollars = costOf(model, { input, output }, prices()) ?? 0
-      reservations.add(requestId, key.id, { tokens: input + output, dollars })
-      return undefined
+    reserve(use) {
+      const key = limited.get(use.identity.id ?? '')
+      const owners = key ? [ownerOfKey(key)] : []
+      const group = groupOf(use.identity)
+      if (!group) return reserveFor(owners, use)
+      return known.get(placeOfOwner(group)).then(
+        () => reserveFor([...owners, group], use),
+        () => (onFailure === 'closed' ? unknownUse(group) : reserveFor(owners, use)),
+      )
     },
-    spend({ requestId, key = '', keyId, usage, modelServed }) {
+    spend({ requestId, key = '', keyId, group, usage, modelServed }) {
       reservations.end(requestId)
-      if (keyId === undefined) return
-      const name = nameOf(keyId, key)
+      const places = [
+        ...(keyId === undefined ? [] : [placeOf(keyId, key)]),
+        ...(group === undefined ? [] : [placeOf(ofGroups, group)]),
+      ]
+      if (places.length === 0) return
       const tokens = (usage?.input ?? 0) + (usage?.output ?? 0)
       const dollars = costOf(modelServed, usage, prices()) ?? 0
-      const late = meanwhile.get(name)
-      if (late) {
-        late.tokens += tokens
-        late.dollars += dollars
+      for (const place of places) {
+        const late = meanwhile.get(place)
+        if (late) {
+          late.tokens += tokens
+          late.dollars += dollars
+        }
+        const spent = known.last(place)
+        if (!spent) continue
+        beginAgain(spent, new Date())
+        add(spent, tokens, dollars)
       }
-      const spent = known.last(name)
-      if (!spent) return
-      beginAgain(spent, new Date())
-      add(spent, tokens, dollars)
     },
   }
 }
 
-type Owner = Pick<KeyInfo, 'id' | 'name'>
+/** Whose requests are summed. The name of a key is for the index of records. */
+type Summed = { id: string; name: string } | { group: string }
 
-async function sumsOfDays(db: Kysely<Tables>, { id, name }: Owner, now: Date) {
+async function sumsOfDays(db: Kysely<Tables>, owner: Summed, now: Date) {
   const { month, today } = startsAt(now)
-  const days = await db
+  const all = db
     .selectFrom('days')
     .select(['start', 'input', 'output', 'cost'])
-    .where('key', '=', name)
-    .where('keyId', '=', id)
     .where('start', '>=', month)
-    .execute()
+  const days = await ('group' in owner
+    ? all.where('groupName', '=', owner.group)
+    : all.where('key', '=', owner.name).where('keyId', '=', owner.id)
+  ).execute()
   const sums = { dayTokens: 0, monthTokens: 0, dayDollars: 0, monthDollars: 0 }
   for (const { start, input, output, cost } of days) {
     sums.monthTokens += input + output
@@ -177,7 +250,11 @@ async function sumsOfDays(db: Kysely<Tables>, { id, name }: Owner, now: Date) {
  * Of requests that ended in the last minute: by their start, those that take longer than a minute
  * would never count. These few have an index of their own, by their end.
  */
-async function tokensOfMinute(db: Kysely<Tables>, { id, name }: Owner, now: Date): Promise<number> {
+async function tokensOfMinute(
+  db: Kysely<Tables>,
+  { id, name }: { id: string; name: string },
+  now: Date,
+): Promise<number> {
   const since = now.getTime() - minuteMs
   const ended = db
     .selectFrom('records')
@@ -201,8 +278,16 @@ async function tokensOfMinute(db: Kysely<Tables>, { id, name }: Owner, now: Date
   return tokens
 }
 
-/** No id or name has a line break. The name is for the index of records. */
-const nameOf = (id: string, name: string) => `${id}\n${name}`
+/** Where the use of an owner is remembered: its id and its name. No id of a key is empty. */
+const placeOf = (id: string, name: string) => `${id}\n${name}`
+const ofGroups = ''
+const placeOfOwner = ({ id, key, group }: Owner) =>
+  key === undefined ? placeOf(ofGroups, group) : placeOf(id, key)
+
+function placed(place: string): [id: string, name: string] {
+  const at = place.indexOf('\n')
+  return [place.slice(0, at), place.slice(at + 1)]
+}
 
 function add(spent: Spent, tokens: number, dollars: number): void {
   spent.minuteTokens += tokens
@@ -212,18 +297,13 @@ function add(spent: Spent, tokens: number, dollars: number): void {
   spent.monthDollars += dollars
 }
 
-const unknownUse = () =>
+const unknownUse = ({ words }: Owner) =>
   reject(
     503,
     'unavailable',
-    'the budget of this key cannot be read: its database does not respond',
+    `the budget of ${words} cannot be read: its database does not respond`,
     { retryAfterMs: 5_000 },
   )
-
-const startsAt = (now: Date) => ({
-  today: Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()),
-  month: Date.UTC(now.getUTCFullYear(), now.getUTCMonth()),
-})
 
 /**
  * Removes the sums of a day or month that is over: they may not be read again in time, and that is
@@ -236,39 +316,47 @@ function beginAgain(spent: Spent, now: Date): void {
 }
 
 /** The month first: the day begins again sooner, and its calls would be refused then too. */
-function rejectionOf(key: KeyInfo, spent: Spent, now: Date): GatewayError | undefined {
+function rejectionOf({ limits, words }: Owner, spent: Spent, now: Date): GatewayError | undefined {
   const ofMonth =
-    overrun(key.tokensPerMonth, spent.monthTokens, inTokens) ??
-    overrun(key.dollarsPerMonth, spent.monthDollars, inDollars)
+    overrun(limits.tokensPerMonth, spent.monthTokens, inTokens) ??
+    overrun(limits.dollarsPerMonth, spent.monthDollars, inDollars)
   if (ofMonth !== undefined) {
     const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1)
     const date = new Date(next).toISOString().slice(0, 10)
-    return spentUntil(next, now, `month: ${ofMonth}; it begins again on ${date} at 00:00 UTC`)
+    return spentUntil(
+      next,
+      now,
+      `${words} has used its budget of this month: ${ofMonth}; it begins again on ${date} at 00:00 UTC`,
+    )
   }
   const ofDay =
-    overrun(key.tokensPerDay, spent.dayTokens, inTokens) ??
-    overrun(key.dollarsPerDay, spent.dayDollars, inDollars)
+    overrun(limits.tokensPerDay, spent.dayTokens, inTokens) ??
+    overrun(limits.dollarsPerDay, spent.dayDollars, inDollars)
   if (ofDay !== undefined) {
     const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
-    return spentUntil(next, now, `day: ${ofDay}; it begins again at 00:00 UTC`)
+    return spentUntil(
+      next,
+      now,
+      `${words} has used its budget of this day: ${ofDay}; it begins again at 00:00 UTC`,
+    )
   }
-  const ofMinute = overrun(key.tokensPerMinute, spent.minuteTokens, inTokens)
+  const ofMinute = overrun(limits.tokensPerMinute, spent.minuteTokens, inTokens)
   if (ofMinute === undefined) return undefined
-  return reject(429, 'rate_limit', `this key has used its tokens of this minute: ${ofMinute}`, {
+  return reject(429, 'rate_limit', `${words} has used its tokens of this minute: ${ofMinute}`, {
     retryAfterMs: 10_000,
   })
 }
 
 /** Undefined: what the requests in progress are likely to use is left. */
 function rejectionOfReserved(
-  key: KeyInfo,
+  owner: Owner,
   { others, ...spent }: Spent,
   own: Reserved,
   now: Date,
 ): GatewayError | undefined {
   const all: Spent = { others, ...spent }
   add(all, own.tokens + others.tokens, own.dollars + others.dollars)
-  const rejection = rejectionOf(key, all, now)
+  const rejection = rejectionOf(owner, all, now)
   if (!rejection) return undefined
   // One of them may end at any moment, and use less than that.
   const message = `with the requests in progress ${rejection.message}`
@@ -276,10 +364,10 @@ function rejectionOfReserved(
 }
 
 /** `next`: when the budget begins again, in Unix milliseconds. */
-function spentUntil(next: number, now: Date, words: string): GatewayError {
+function spentUntil(next: number, now: Date, message: string): GatewayError {
   // Whole seconds, as clients read them.
   const retryAfterMs = Math.ceil((next - now.getTime()) / 1000) * 1000
-  return reject(429, 'quota', `this key has used its budget of this ${words}`, { retryAfterMs })
+  return reject(429, 'quota', message, { retryAfterMs })
 }
 
 /** `58 of 50 tokens`. Undefined: there is no limit, or it is not reached. */

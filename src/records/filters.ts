@@ -13,6 +13,7 @@ const filter = {
   from: time,
   to: time,
   key: text.optional(),
+  group: text.optional(),
   model: text.optional(),
   channel: text.optional(),
 }
@@ -36,5 +37,9 @@ export const LearnedQuery = z.strictObject({
   field: z.string().max(4000).optional(),
 })
 
-/** Query parameters for sums of usage. */
-export const UsageQuery = z.strictObject({ ...filter, by: z.enum(dimensions).optional() })
+/** Query parameters for sums of usage. `total`: of the whole time span, not of parts of it. */
+export const UsageQuery = z.strictObject({
+  ...filter,
+  by: z.enum(dimensions).optional(),
+  total: z.stringbool().optional(),
+})

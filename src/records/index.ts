@@ -9,7 +9,7 @@ import { type Admin, type AdminSources, createAdmin } from './admin.ts'
 import { createBudgets } from './budgets.ts'
 import { type Location, openDatabase } from './database.ts'
 import { createDetails, type RecordDetail } from './details.ts'
-import { createKeys, type KeyInfo, type Keys } from './keys.ts'
+import { createKeys, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
 import type { Prices } from './prices.ts'
 import {
   type Dimension,
@@ -20,15 +20,34 @@ import {
   sumUsage,
 } from './queries.ts'
 import { createReservations } from './reservations.ts'
+import {
+  budgetNames,
+  type GroupBudget,
+  type Groups,
+  noSpending,
+  type Spending,
+  spendingBy,
+} from './spending.ts'
 import { createWriter } from './writer.ts'
 
 export type { Admin, AdminSources } from './admin.ts'
 export type { Location } from './database.ts'
 export type { AttemptDetail, RecordDetail } from './details.ts'
-export { type KeyChange, KeyError, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
+export {
+  type KeyChange,
+  KeyError,
+  type KeyInfo,
+  type KeyLimits,
+  type Keys,
+  type NewKeyLimits,
+} from './keys.ts'
 export type { Price, Prices } from './prices.ts'
 export type { Dimension, RecordFilter, RecordPage, Sum } from './queries.ts'
+export type { GroupBudget, Groups, Spending, Used } from './spending.ts'
 export type { RecordRow } from './tables.ts'
+
+/** The limits of a key or group, and what it has used of them. `name`: of the key or the group. */
+export type Budget = { name: string; limits: KeyLimits; used: Spending }
 
 export type Records = {
   keys: Keys
@@ -44,6 +63,18 @@ export type Records = {
    * absent: of all together.
    */
   sum(filter: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }>
+  /** The same for the whole time span: one sum per name, those with most requests first. */
+  total(filter: RecordFilter, by?: Dimension): Promise<Sum[]>
+  /**
+   * What each key has used, by its id, and each group, by its name. Those that used nothing are
+   * absent.
+   */
+  spending(): Promise<{ keys: Map<string, Spending>; groups: Map<string, Spending> }>
+  /**
+   * The budgets of a client: of its key and of its group. One that has no limits is absent; so is
+   * that of a key of the configuration.
+   */
+  budgetsOf(identity: Identity): Promise<{ key?: Budget; group?: Budget }>
   /**
    * The attempts of a request that failed or took several, and its body where it is kept.
    * Undefined: there are none.
@@ -77,6 +108,10 @@ export type RecordsOptions = {
    * refused. Default: none.
    */
   configuredNames?: () => readonly string[]
+  /** The budgets of the groups, and the models that they see. Default: none. */
+  groups?: () => Groups
+  /** The limits of new keys that have none of their own. Default: none. */
+  newKeys?: () => KeyLimits
   /**
    * When the database fails: are keys with a budget served (`open`, the default), or refused with
    * 503 (`closed`)?
@@ -109,6 +144,8 @@ export async function openRecords(
   checkOptions(options, [
     'prices',
     'configuredNames',
+    'groups',
+    'newKeys',
     'onFailure',
     'keepDays',
     'keepBodies',
@@ -116,14 +153,15 @@ export async function openRecords(
   ])
   const { prices = () => ({}), configuredNames = () => [], onFailure = 'open' } = options
   const { keepDays, keepBodies, logger } = options
+  const { groups = (): Groups => ({}), newKeys = () => ({}) } = options
   const warn = (details: object, message: string) => logger?.warn(details, message)
   const database = await openDatabase(location, warn)
   const writer = createWriter(database, { prices, keepDays, warn })
   const details = createDetails(database, { keepBodies, keepDays })
   const isConfigured = (name: string) => configuredNames().includes(name)
-  const keys = createKeys(database, isConfigured)
+  const keys = createKeys(database, { isConfigured, newKeys })
   const reservations = createReservations(database, 'url' in location)
-  const budgets = createBudgets(database, writer, reservations, { prices, onFailure })
+  const budgets = createBudgets(database, writer, reservations, { prices, groups, onFailure })
 
   async function identityOf(key: KeyInfo): Promise<Identity> {
     if (isConfigured(key.name))
@@ -144,6 +182,14 @@ export async function openRecords(
       ...(models && { models }),
       ...(requestsPerMinute !== undefined && { requestsPerMinute }),
       ...(rejection && { rejection }),
+    }
+  }
+
+  async function spending() {
+    await writer.flush()
+    return {
+      keys: await spendingBy(database, 'keyId'),
+      groups: await spendingBy(database, 'groupName'),
     }
   }
 
@@ -179,9 +225,37 @@ export async function openRecords(
       await writer.flush()
       return sumUsage(database, filter, by)
     },
+    async total(filter, by) {
+      await writer.flush()
+      return (await sumUsage(database, filter, by, true)).sums
+    },
+    spending,
+    async budgetsOf({ id, name = '', group = '' }) {
+      const info = id === undefined ? undefined : (await keys.list()).find(one => one.id === id)
+      const used = await spending()
+      const ofGroup = limitsOfGroup(Object.hasOwn(groups(), group) ? groups()[group] : undefined)
+      return {
+        ...(info && {
+          key: { name, limits: limitsOf(info), used: used.keys.get(info.id) ?? noSpending() },
+        }),
+        ...(Object.keys(ofGroup).length > 0 && {
+          group: { name: group, limits: ofGroup, used: used.groups.get(group) ?? noSpending() },
+        }),
+      }
+    },
     detail: details.find,
     admin: (adminKey, sources) =>
-      createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
+      createAdmin({
+        ...sources,
+        database,
+        keys,
+        writer,
+        adminKey,
+        prices,
+        groups,
+        spending,
+        warn,
+      }),
     state: () => ({
       database: writer.isFailing() || !database.wasReached() ? 'unreachable' : 'ok',
       waiting: writer.waiting(),
@@ -195,3 +269,19 @@ export async function openRecords(
     },
   }
 }
+
+function limitsOf({
+  id: _,
+  name: __,
+  hint: ___,
+  createdAt: ____,
+  disabled: _____,
+  ...limits
+}: KeyInfo): KeyLimits {
+  return limits
+}
+
+const limitsOfGroup = (budget: GroupBudget = {}): KeyLimits =>
+  Object.fromEntries(
+    budgetNames.flatMap(name => (budget[name] === undefined ? [] : [[name, budget[name]]])),
+  )

@@ -20,10 +20,11 @@ export type KeyLimits = {
   expiresAt?: string
 }
 
+/** The limits of a new key. Null: none, also where new keys have one by default. */
+export type NewKeyLimits = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null }
+
 /** New limits. Null removes one; absent: it stays. */
-export type KeyChange = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null } & {
-  disabled?: boolean
-}
+export type KeyChange = NewKeyLimits & { disabled?: boolean }
 
 /**
  * A key as it is shown: without its secret. `id`: records, budgets and stored responses belong to
@@ -40,10 +41,10 @@ export type KeyInfo = KeyLimits & {
 
 export type Keys = {
   /**
-   * Returns the secret, which is shown only now.
+   * Returns the secret, which is shown only now. Limits that are absent are those of `newKeys`.
    * @throws KeyError if the name is taken or invalid
    */
-  create(name: string, limits: KeyLimits): Promise<KeyInfo & { secret: string }>
+  create(name: string, limits: NewKeyLimits): Promise<KeyInfo & { secret: string }>
   list(): Promise<KeyInfo[]>
   /**
    * A new secret for a name; the old one is refused from now on.
@@ -98,10 +99,13 @@ export class KeyError extends Error {
 const staleMs = 2_000
 const freshMs = 1_500
 
-/** `isConfigured`: has a key of the configuration this name? */
+/**
+ * `isConfigured`: has a key of the configuration this name? `newKeys`: the limits of a new key that
+ * has none of its own.
+ */
 export function createKeys(
   { ready, lookUp }: Database,
-  isConfigured: (name: string) => boolean,
+  { isConfigured, newKeys }: { isConfigured(name: string): boolean; newKeys(): KeyLimits },
 ): Keys {
   // Looked up by hash, so the time of the lookup reveals nothing about a secret.
   const known = createFresh(
@@ -141,7 +145,7 @@ export function createKeys(
         id: newKeyId(),
         name,
         ...hashed(secret),
-        ...columnsOf(limits),
+        ...columnsOf({ ...newKeys(), ...limits }),
         disabled: 0,
         createdAt: Date.now(),
       }

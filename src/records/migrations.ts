@@ -99,6 +99,27 @@ const steps: readonly Step[] = [
   statements(
     'create index records_key_ended on records (key, (time + total_ms)) where total_ms > 60000',
   ),
+  // Older sums count for the group that their key has now.
+  async run => {
+    const group = `coalesce((select group_name from keys where keys.id = key_id), '')`
+    for (const period of ['minutes', 'hours', 'days']) {
+      await run(`alter table ${period} rename to old_${period}`)
+      await run(`drop index ${period}_key`)
+      const [table = '', index = ''] = sums(period)
+      const withGroup = table.replace(
+        'key text not null',
+        '$&, key_id text not null, group_name text not null',
+      )
+      await run(withGroup.replace('(start, key,', '(start, key, key_id, group_name,'))
+      await run(index)
+      await run(
+        `insert into ${period} (start, key, key_id, group_name, ${summed})
+          select start, key, key_id, ${group}, ${summed} from old_${period}`,
+      )
+      await run(`drop table old_${period}`)
+    }
+    await run('create index days_group on days (group_name, start)')
+  },
 ]
 
 /** Random, so that a key which is deleted and made again with its name is another one. */

@@ -3,14 +3,15 @@ import { type Period, periods, type RecordRow } from './tables.ts'
 
 /**
  * Times are Unix milliseconds. `key`: the name of a key; `''`: requests without one. `keyId`: its
- * id; `''`: requests without one, as of keys of the configuration. `failed`: only requests that
- * failed.
+ * id; `''`: requests without one, as of keys of the configuration. `group`: of the configuration.
+ * `failed`: only requests that failed.
  */
 export type RecordFilter = {
   from?: number
   to?: number
   key?: string
   keyId?: string
+  group?: string
   model?: string
   channel?: string
   status?: number
@@ -23,7 +24,7 @@ export type RecordPage = { records: RecordRow[]; next?: string }
 /** Newest first. `cursor`: of the page before. At most `limit` records. */
 export async function findRecords(
   { ready }: Database,
-  { from, to, key, keyId, model, channel, status, failed }: RecordFilter,
+  { from, to, key, keyId, group, model, channel, status, failed }: RecordFilter,
   limit: number,
   cursor?: string,
 ): Promise<RecordPage> {
@@ -41,6 +42,7 @@ export async function findRecords(
     query = key === '' ? query.where('key', 'is', null) : query.where('key', '=', key)
   if (keyId !== undefined)
     query = keyId === '' ? query.where('keyId', 'is', null) : query.where('keyId', '=', keyId)
+  if (group !== undefined) query = query.where('groupName', '=', group)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   if (status !== undefined) query = query.where('status', '=', status)
@@ -67,12 +69,21 @@ export function placeOf(cursor: string): { time: number; id: string } | undefine
   return time === undefined || id === undefined ? undefined : { time: Number(time), id }
 }
 
-export const dimensions = ['key', 'model', 'channel'] as const
+export const dimensions = ['key', 'model', 'channel', 'group'] as const
 export type Dimension = (typeof dimensions)[number]
 
+/** The field of records and of sums that has the names of a dimension. */
+export const fieldOf = {
+  key: 'key',
+  model: 'model',
+  channel: 'channel',
+  group: 'groupName',
+} as const satisfies Record<Dimension, string>
+
 /**
- * Sums of one bucket. `name`: of the key, model or channel; `''`: all, or none; models that no
- * channel serves have none. `time`: Unix milliseconds of the start of the bucket.
+ * Sums of one bucket. `name`: of the key, model, channel or group; `''`: all, or none; models that
+ * no channel serves have none. `time`: Unix milliseconds of the start of the bucket; of totals, of
+ * the time span.
  */
 export type Sum = {
   time: number
@@ -99,33 +110,41 @@ const mostSums = 5000
 
 /**
  * Sums by minute up to three hours that are not over for long, by hour up to four days, else by
- * day. `by`: one row per name; absent: of all together. At most 5000 rows.
+ * day. `by`: one row per name; absent: of all together. `isTotal`: of the whole time span, which is
+ * widened to such buckets; the names with most requests first. At most 5000 rows.
  */
 export async function sumUsage(
   { ready }: Database,
-  { from = 0, to, key, keyId, model, channel }: RecordFilter,
+  { from = 0, to, key, keyId, group, model, channel }: RecordFilter,
   by?: Dimension,
+  isTotal = false,
 ): Promise<{ bucketMs: number; sums: Sum[] }> {
   const db = await ready()
   const { sql } = await import('kysely')
   const finest = periodFor((to ?? Date.now()) - from)
   const period = finest === 'minutes' && from <= Date.now() - minutesKeptMs ? 'hours' : finest
   const bucketMs = periods[period]
+  const first = from - (from % bucketMs)
+  const field = by && fieldOf[by]
   let query = db
     .selectFrom(period)
     .select(({ fn }) => [
-      'start as time',
-      (by === undefined ? sql<string>`''` : sql.ref<string>(by)).as('name'),
+      (isTotal ? sql<number>`${sql.lit(first)}` : sql.ref<number>('start')).as('time'),
+      (field === undefined ? sql<string>`''` : sql.ref<string>(field)).as('name'),
       ...columns.map(column => fn.sum<number>(column).as(column)),
     ])
-    .groupBy(by === undefined ? ['start'] : ['start', by])
-    .orderBy('start')
-    .orderBy('name')
     .limit(mostSums)
-    .where('start', '>=', from - (from % bucketMs))
+    .where('start', '>=', first)
+  const groups = [...(isTotal ? [] : (['start'] as const)), ...(field ? [field] : [])]
+  if (groups.length > 0) query = query.groupBy(groups)
+  // A sum of no row at all is a row, too.
+  else query = query.having(({ eb, fn }) => eb(fn.countAll(), '>', 0))
+  query = isTotal ? query.orderBy('requests', 'desc') : query.orderBy('start')
+  query = query.orderBy('name')
   if (to !== undefined) query = query.where('start', '<', to)
   if (key !== undefined) query = query.where('key', '=', key)
   if (keyId !== undefined) query = query.where('keyId', '=', keyId)
+  if (group !== undefined) query = query.where('groupName', '=', group)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   const sums = (await query.execute()).map(({ cost, priced, ...sum }) => ({

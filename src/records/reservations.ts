@@ -5,13 +5,16 @@ import type { Database } from './database.ts'
 /** What requests in progress are likely to use. */
 export type Reserved = { tokens: number; dollars: number }
 
-/** What is reserved of each key: in this process, and in others that share the database. */
+/**
+ * What is reserved of each key, by its id, and of each group, by its owner id: in this process, and
+ * in others that share the database.
+ */
 export type Reservations = {
   /** Of this process. */
   of(keyId: string): Reserved
   /** Of other processes, as they have written it. */
   ofOthers(keyId: string): Promise<Reserved>
-  add(requestId: string, keyId: string, amount: Reserved): void
+  add(requestId: string, ownerIds: readonly string[], amount: Reserved): void
   /** The request has ended. */
   end(requestId: string): void
   close(): Promise<void>
@@ -31,7 +34,7 @@ const none: Reserved = { tokens: 0, dollars: 0 }
 /** `isShared`: other processes may use the database, too. */
 export function createReservations({ ready }: Database, isShared: boolean): Reservations {
   const process = randomBytes(8).toString('hex')
-  const requests = new Map<string, Reserved & { keyId: string }>()
+  const requests = new Map<string, Reserved & { ownerIds: readonly string[] }>()
   const sums = new Map<string, Reserved & { requests: number }>()
   /** Keys whose sums other processes do not know yet. */
   const changed = new Set<string>()
@@ -106,15 +109,15 @@ export function createReservations({ ready }: Database, isShared: boolean): Rese
         .executeTakeFirst()
       return { tokens: Number(sum?.tokens), dollars: Number(sum?.dollars) }
     },
-    add(requestId, keyId, amount) {
-      requests.set(requestId, { ...amount, keyId })
-      change(keyId, amount, 1)
+    add(requestId, ownerIds, amount) {
+      requests.set(requestId, { ...amount, ownerIds })
+      for (const id of ownerIds) change(id, amount, 1)
     },
     end(requestId) {
       const reserved = requests.get(requestId)
       if (!reserved) return
       requests.delete(requestId)
-      change(reserved.keyId, reserved, -1)
+      for (const id of reserved.ownerIds) change(id, reserved, -1)
     },
     async close() {
       clearInterval(timer)

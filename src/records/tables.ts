@@ -38,13 +38,14 @@ export type RecordRow = {
 }
 
 /**
- * Sums of one period, key, model and channel: what plots and budgets read. `''`: no key, no id of
- * one, no model that a channel serves, no channel. `start`: of the period, in Unix milliseconds.
+ * Sums of one period, key, group, model and channel: what plots and budgets read. `''`: no key, no
+ * id of one, no group, no model that a channel serves, no channel. `start`: of the period, in Unix milliseconds.
  */
 export type SumRow = {
   start: number
   key: string
   keyId: string
+  groupName: string
   model: string
   channel: string
   requests: number

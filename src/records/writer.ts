@@ -23,8 +23,8 @@ export type Writer = {
   waiting(): number
   /** The last attempt to write failed. */
   isFailing(): boolean
-  /** While the database fails: the records of a key that it does not have. Else none. */
-  unwritten(keyId: string): RecordRow[]
+  /** While the database fails: the records that match and that it does not have. Else none. */
+  unwritten(matches: (row: RecordRow) => boolean): RecordRow[]
 }
 
 /** The most records that wait in memory; further ones are dropped. Some 300 bytes each. */
@@ -141,7 +141,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
     dropped: () => dropped,
     isFailing: () => isFailing,
     waiting: () => waiting.length,
-    unwritten: keyId => (isFailing ? waiting.filter(row => row.keyId === keyId) : []),
+    unwritten: matches => (isFailing ? waiting.filter(matches) : []),
   }
 }
 
@@ -183,7 +183,7 @@ async function addSums(
     const additions = summed
       .map(columnOf)
       .map(name => `${name} = ${period}.${name} + excluded.${name}`)
-    const ending = `on conflict (start, key, key_id, model, channel) do update set ${additions.join(', ')}`
+    const ending = `on conflict (start, key, key_id, group_name, model, channel) do update set ${additions.join(', ')}`
     for (const insertion of database.insertions(period, sums, ending))
       await db.executeQuery(insertion)
   }
@@ -286,6 +286,7 @@ function sumOf(row: RecordRow): SumRow {
     start: row.time,
     key: row.key ?? '',
     keyId: row.keyId ?? '',
+    groupName: row.groupName ?? '',
     // Anybody may ask for any number of models that do not exist: they have no rows of their own.
     model: row.channel === null ? '' : row.model,
     channel: row.channel ?? '',
@@ -307,7 +308,7 @@ function added(sums: readonly SumRow[], periodMs: number): SumRow[] {
   const found = new Map<string, SumRow>()
   for (const sum of sums) {
     const start = sum.start - (sum.start % periodMs)
-    const id = `${start}\0${sum.key}\0${sum.keyId}\0${sum.model}\0${sum.channel}`
+    const id = `${start}\0${sum.key}\0${sum.keyId}\0${sum.groupName}\0${sum.model}\0${sum.channel}`
     const total = found.get(id)
     if (total) for (const column of summed) total[column] += sum[column]
     else found.set(id, { ...sum, start })

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { after, paths, post, requests, sendJson, upstream } from '../gateway/support.ts'
 
@@ -185,6 +185,53 @@ describe('the admin API', () => {
     expect((await admin('keys/alice', { method: 'DELETE' })).status).toBe(200)
     expect((await admin('keys/alice', { method: 'DELETE' })).status).toBe(404)
     expect((await admin('keys')).body).toEqual({ keys: [] })
+  })
+
+  test('shows what keys and groups have used, and the budgets that no price counts', async () => {
+    const { admin, ask } = await started({
+      models: ['m', 'n'].map(id => ({ id, channels: [{ name: 'up' }] })),
+      prices: { n: { input: 1000, output: 3000 } },
+      groups: { team: { models: ['n'], dollarsPerDay: 5, tokensPerMonth: 1000 }, free: {} },
+    })
+    const create = async (name: string, limits: object) =>
+      (await admin('keys', { json: { name, ...limits } })).body
+    const alice = await create('alice', { dollarsPerDay: 1 })
+    expect(alice['unpriced']).toEqual(['m'])
+    const bob = await create('bob', { group: 'team', dollarsPerDay: 1 })
+    expect(bob).not.toHaveProperty('unpriced')
+    expect(await create('carl', { models: ['n'], dollarsPerDay: 1 })).not.toHaveProperty('unpriced')
+    expect(await create('dora', { tokensPerDay: 1 })).not.toHaveProperty('unpriced')
+    await (await ask(String(alice['secret']))).text()
+    await (await ask(String(bob['secret']), 'n')).text()
+    await vi.waitFor(async () => expect((await admin('records')).body['records']).toHaveLength(2))
+    const none = { tokens: 0, dollars: 0, unpriced: 0 }
+    const ofAlice = { tokens: 150, dollars: 0, unpriced: 1 }
+    const ofBob = { tokens: 150, dollars: 0.25, unpriced: 0 }
+    expect((await admin('keys')).body).toMatchObject({
+      keys: [
+        { name: 'alice', used: { today: ofAlice, month: ofAlice }, unpriced: ['m'] },
+        { name: 'bob', used: { today: ofBob, month: ofBob } },
+        { name: 'carl', used: { today: none, month: none } },
+        { name: 'dora' },
+      ],
+      groups: [{ name: 'team', dollarsPerDay: 5, used: { today: ofBob, month: ofBob } }],
+    })
+    expect((await admin('usage?by=group&total=true')).body['sums']).toMatchObject([
+      { name: '', requests: 1 },
+      { name: 'team', requests: 1, cost: 0.25 },
+    ])
+  })
+
+  test('gives new keys the limits of the configuration, but not where null says so', async () => {
+    const { admin } = await started({
+      groups: { team: {} },
+      newKeys: { group: 'team', dollarsPerDay: 5, tokensPerDay: 100 },
+    })
+    const { body } = await admin('keys', {
+      json: { name: 'alice', tokensPerDay: 7, dollarsPerDay: null },
+    })
+    expect(body).toMatchObject({ group: 'team', tokensPerDay: 7 })
+    expect(body).not.toHaveProperty('dollarsPerDay')
   })
 
   test('shows a secret only once', async () => {

@@ -36,7 +36,10 @@ async function spent(limits: KeyLimits, channel: object = {}, config: Partial<Ga
   const seen = await upstream(sendJson(200, message))
   const records = await openRecords(
     { file: ':memory:' },
-    { prices: () => ({ m: { input: 1000, output: 3000 } }) },
+    {
+      prices: () => ({ m: { input: 1000, output: 3000 } }),
+      groups: () => config.groups ?? {},
+    },
   )
   const { secret } = await records.keys.create('bob', limits)
   const page = createConsole({ gateway: () => handler, adminKey, records })
@@ -63,7 +66,7 @@ async function spent(limits: KeyLimits, channel: object = {}, config: Partial<Ga
   const [path, init] = asking('messages')
   expect((await ask(path, init)).status).toBe(200)
   await until(() => lines.length > 0)
-  return { ask, seen, lines: () => lines.slice(1), records }
+  return { ask, seen, lines: () => lines.slice(1), records, url }
 }
 
 const toMidnight = () => Math.ceil((new Date().setUTCHours(24, 0, 0, 0) - Date.now()) / 1000)
@@ -220,4 +223,90 @@ test('a budget begins again with the next day', async () => {
   } finally {
     vi.useRealTimers()
   }
+})
+
+describe('the budget of a group', () => {
+  const groups = { team: { tokensPerDay: 50 } }
+
+  test('is used by all its keys together, and its error names it', async () => {
+    const { ask, records, url } = await spent({ group: 'team' }, {}, { groups })
+    const { secret } = await records.keys.create('ann', { group: 'team' })
+    const { secret: other } = await records.keys.create('zoe', {})
+    const message =
+      'the group team has used its budget of this day: 150 of 50 tokens; it begins again at 00:00 UTC'
+    const [path, init] = asking('messages')
+    const refused = await ask(path, init)
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('x-should-retry')).toBe('false')
+    expect(await refused.json()).toMatchObject({ error: { message } })
+    const statusFor = async (key: string) =>
+      (await fetch(url + path, { ...init, headers: { ...init.headers, 'x-api-key': key } })).status
+    expect(await statusFor(secret)).toBe(429)
+    expect(await statusFor(other)).toBe(200)
+    expect((await records.find({ key: 'ann' }, 1)).records).toMatchObject([
+      { status: 429, groupName: 'team', error: 'quota', errorMessage: message },
+    ])
+  })
+
+  test('counts and refuses keys of the configuration, too', async () => {
+    const keys = [{ name: 'conf', key: 'client-secret', group: 'team' }]
+    const { url } = await spent({}, {}, { groups, keys })
+    const [path, init] = asking('messages')
+    const statusFor = async () =>
+      (
+        await fetch(url + path, {
+          ...init,
+          headers: { ...init.headers, 'x-api-key': keys[0]?.key ?? '' },
+        })
+      ).status
+    expect(await statusFor()).toBe(200)
+    expect(await statusFor()).toBe(429)
+  })
+
+  test('counts what requests in progress have reserved', async () => {
+    const records = await openRecords(
+      { file: ':memory:' },
+      { groups: () => ({ team: { tokensPerDay: 1000 } }) },
+    )
+    after(() => records.close())
+    const use = { identity: { group: 'team' }, model: 'm', input: 600, output: 600 }
+    const reserve = async (requestId: string) => records.hooks.reserve({ ...use, requestId })
+    expect(await reserve('req_1')).toBeUndefined()
+    expect((await reserve('req_2'))?.message).toContain(
+      'with the requests in progress the group team has used its budget of this day: 1,200 of 1,000 tokens',
+    )
+  })
+})
+
+test('a client sees its budgets and what is used of them, also over budget', async () => {
+  const groups = { team: { dollarsPerMonth: 0.1 } }
+  const { ask } = await spent({ group: 'team', tokensPerDay: 50 }, {}, { groups })
+  const used = { tokens: 150, dollars: 0.25, unpriced: 0 }
+  const response = await ask('/console/api/budgets')
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    {
+      key: {
+        name: 'bob',
+        limits: { group: 'team', tokensPerDay: 50 },
+        used: { today: used, month: used },
+      },
+      group: {
+        name: 'team',
+        limits: { dollarsPerMonth: 0.1 },
+        used: { today: used, month: used },
+      },
+    },
+  ])
+})
+
+test('usage is summed by group, and over the whole time', async () => {
+  const { records } = await spent({ group: 'team' }, {}, { groups: { team: {} } })
+  const from = Date.now() - 86_400_000
+  expect((await records.sum({ from }, 'group')).sums).toMatchObject([{ name: 'team', input: 100 }])
+  expect(await records.total({ from: 0 }, 'group')).toMatchObject([
+    { time: 0, name: 'team', requests: 1, input: 100, output: 50, cost: 0.25 },
+  ])
+  expect(await records.total({ group: 'team' })).toMatchObject([{ name: '', requests: 1 }])
+  expect(await records.total({ group: 'other' })).toEqual([])
 })
