@@ -1,34 +1,33 @@
 import type { GatewayConfig, GatewayState, LearnedFields } from '../gateway/gateway.ts'
+import { parseConfig } from '../gateway/options.ts'
 import { fetchGateway } from '../hosts/fetch.ts'
 import { protocolNames } from '../protocols/index.ts'
 import type { AdminSources } from '../records/index.ts'
 import { undiciTransport } from '../transports/undici.ts'
 import { verify } from '../verify/index.ts'
+import type { Environment } from './environment.ts'
+import { listedModels } from './listed-models.ts'
 
 /** What the admin API shows of a running gateway. */
 export function adminSources({
   state,
   config,
   current,
+  environment,
 }: {
   state(): GatewayState
   config(): GatewayConfig
   current(): { learned(): LearnedFields }
+  environment: Environment
 }): AdminSources {
   return {
     state,
-    models: () => pricedModels(config().models),
+    // Without models, every id goes to all channels.
+    models: () => (config().models ? listedModels(parseConfig(config(), environment)) : []),
     verify: (name, model) => verifyChannel(config(), name, model),
     learned: () => current().learned(),
   }
 }
-
-export const pricedModels = (models: GatewayConfig['models'] = []) =>
-  models.map(({ id, aliases = [], channels }) => ({
-    id,
-    aliases,
-    channels: channels.map(({ name, model }) => ({ name, model: model ?? id })),
-  }))
 
 /**
  * Sends a channel a few small requests as the gateway would, without its keys, limits and store.

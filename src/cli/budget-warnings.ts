@@ -2,7 +2,6 @@ import type { GatewayConfig } from '../gateway/gateway.ts'
 import type { Records } from '../records/index.ts'
 import { budgetNames } from '../records/spending.ts'
 import { type DollarLimits, unpricedModels, unpricedWarning } from '../records/unpriced.ts'
-import { pricedModels } from './admin-sources.ts'
 
 /** One sentence for each budget that does not limit what it seems to. */
 export async function budgetWarnings(
@@ -33,3 +32,10 @@ export function warningOf(
   const unpriced = unpricedModels(limits, pricedModels(models), prices, seen)
   return unpriced.length > 0 ? [unpricedWarning(owner, unpriced)] : []
 }
+
+const pricedModels = (models: GatewayConfig['models'] = []) =>
+  models.map(({ id, aliases = [], channels }) => ({
+    id,
+    aliases,
+    channels: channels.map(({ model }) => ({ model: model ?? id })),
+  }))

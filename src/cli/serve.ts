@@ -110,7 +110,7 @@ export async function serve(
   })
   const hasConsole = !isObject(config) || config.console !== false
   const page = hasConsole
-    ? consoleOf(source, () => live, omitUndefined({ adminKey, records }))
+    ? consoleOf(source, () => live, { ...omitUndefined({ adminKey, records }), environment })
     : undefined
   const hooks = await hooksOf(config, page?.hooks ?? records?.hooks ?? {}, { records, adminKey })
   const live: Live = await createLive(source, config, {
@@ -122,7 +122,9 @@ export async function serve(
   })
   const current = () => live.current()
   const admin =
-    records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
+    records && adminKey !== undefined
+      ? records.admin(adminKey, adminSources({ ...live, environment }))
+      : undefined
   const server = createServer(listenerOf({ page, operations, admin, current }))
   if (webSocket) acceptSockets(server, current)
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are
@@ -351,12 +353,16 @@ async function acceptsKeys(
 function consoleOf(
   { isDemo }: ConfigSource,
   live: () => Live,
-  more: Pick<ConsoleOptions, 'adminKey' | 'records'>,
+  {
+    environment,
+    ...more
+  }: Pick<ConsoleOptions, 'adminKey' | 'records'> & { environment: Environment },
 ) {
   const { models, verify } = adminSources({
     state: () => live().state(),
     config: () => live().config(),
     current: () => live().current(),
+    environment,
   })
   return createConsole({
     gateway: () => live().current(),

@@ -2,12 +2,20 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { clientConfig, clientNames } from '../clients/index.ts'
 import type { GatewayState, LearnedFields } from '../gateway/gateway.ts'
+import { isMatch, overlap } from '../gateway/upstream/patterns.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { nesting } from '../kit/json/scan.ts'
 import { noteCatalog } from '../notes.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
 import { LearnedQuery, RecordQuery, UsageQuery } from '../records/filters.ts'
-import type { AdminSources, RecordFilter, RecordRow, Records } from '../records/index.ts'
+import type {
+  AdminSources,
+  ListedChannel,
+  ListedModel,
+  RecordFilter,
+  RecordRow,
+  Records,
+} from '../records/index.ts'
 import {
   type ApiResponse,
   bodyOf,
@@ -96,6 +104,8 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
         total ? { sums: await parts.source.total(wanted, by) } : await parts.source.sum(wanted, by),
       )
     }
+    case 'GET models':
+      return ok({ models: modelsFor(access, found(parts.models?.()), parts.learned()) })
     case 'GET budgets':
       if (access.role === 'operator') return ok({})
       return ok((await parts.budgetsOf?.(access.identity)) ?? {})
@@ -127,8 +137,6 @@ async function handleOperatorCall(
       return ok({ learned: parts.learned().all() })
     case 'DELETE learned':
       return ok({ forgotten: parts.learned().forget(omitUndefined(valid(LearnedQuery, query))) })
-    case 'GET models':
-      return ok({ models: found(parts.models?.()) })
     case 'POST channels/id/verify':
       return ok(found(await parts.verify?.(id, valid(Verified, await bodyOf(request)).model)))
     default:
@@ -147,6 +155,32 @@ function session(access: Access, { about }: ApiParts) {
     protocols: sentProtocols(),
     examples: examples(),
   }
+}
+
+/** A client sees the models of its key and group, without their channels. */
+function modelsFor(access: Access, models: readonly ListedModel[], learned: LearnedFields) {
+  const all = learned.all()
+  const learnedOf = (id: string, channel: ListedChannel) => {
+    const own = all.filter(
+      one => one.entry === id && one.channel === channel.name && isMatch(channel.model, one.model),
+    )
+    return [...new Set(own.map(({ field }) => field))]
+  }
+  if (access.role === 'operator')
+    return models.map(model => ({
+      ...model,
+      channels: model.channels.map(one => ({ ...one, learned: learnedOf(model.id, one) })),
+    }))
+  const { group, models: own } = access.identity
+  const isSeen = ({ id, groups = [] }: ListedModel) =>
+    (group === undefined || groups.includes(group)) &&
+    (own === undefined || own.some(pattern => overlap(pattern, id)))
+  const union = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())]
+  return models.filter(isSeen).map(({ aliases: _, groups: __, channels, ...model }) => ({
+    ...model,
+    protocols: union(channels.map(one => one.protocols ?? [])),
+    refused: union(channels.map(one => [...(one.refused ?? []), ...learnedOf(model.id, one)])),
+  }))
 }
 
 /**

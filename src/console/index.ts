@@ -41,7 +41,7 @@ export type ConsoleOptions = {
   adminKey?: string
   /** Where usage records and keys are. Absent: the latest 2000 requests are kept in memory. */
   records?: Records
-  /** The configured models, for the operator. Absent: they are not shown. */
+  /** The configured models. A client sees those of its key, without channels. Absent: none. */
   models?: AdminSources['models']
   /** Checks a channel with one of its models. Absent: there is no button for it. */
   verify?: AdminSources['verify']

@@ -27,12 +27,8 @@ import type { Writer } from './writer.ts'
 /** What the admin API shows of a gateway. Calls whose function is absent are 404. */
 export type AdminSources = {
   state(): GatewayState
-  /** The configured models. `model`: the upstream's name. None: every id goes to all channels. */
-  models?(): readonly {
-    id: string
-    aliases: readonly string[]
-    channels: readonly { name: string; model: string }[]
-  }[]
+  /** The configured models. None: every id goes to all channels. */
+  models?(): readonly ListedModel[]
   /**
    * Checks a channel with one of its models, by the upstream's name. Undefined: there is no such
    * channel.
@@ -40,6 +36,33 @@ export type AdminSources = {
   verify?(channel: string, model: string): Promise<object | undefined>
   /** The fields that upstreams have refused. */
   learned?(): LearnedFields
+}
+
+/**
+ * A configured model. `streaming`: what the gateway requests from the upstream. `groups`: those that
+ * see it; keys without a group see every model. Whatever is absent is not known.
+ */
+export type ListedModel = {
+  id: string
+  aliases: readonly string[]
+  contextTokens?: number
+  maxOutputTokens?: number
+  streaming?: 'both' | 'only' | 'never'
+  groups?: readonly string[]
+  channels: readonly ListedChannel[]
+}
+
+/**
+ * A channel of a model. `model`: the upstream's name. `refused`: the request fields that are left
+ * out, because the configuration or the vendor's profile says so. `price`: in US dollars for a
+ * million tokens.
+ */
+export type ListedChannel = {
+  name: string
+  model: string
+  protocols?: readonly string[]
+  refused?: readonly string[]
+  price?: Price
 }
 
 type Parts = AdminSources & {

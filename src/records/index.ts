@@ -30,7 +30,7 @@ import {
 } from './spending.ts'
 import { createWriter } from './writer.ts'
 
-export type { Admin, AdminSources } from './admin.ts'
+export type { Admin, AdminSources, ListedChannel, ListedModel } from './admin.ts'
 export type { Location } from './database.ts'
 export type { AttemptDetail, RecordDetail } from './details.ts'
 export {

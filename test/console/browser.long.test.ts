@@ -393,6 +393,13 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.locator('.legend', { hasText: 'demo' }).first().waitFor()
       await page.getByLabel('Lines').selectOption('model')
       await page.locator('.legend', { hasText: 'sonnet' }).first().waitFor()
+      const names = page.getByRole('region', { name: 'Who used what' }).getByRole('rowheader')
+      await expect.poll(() => names.allTextContents()).toEqual(['sonnet', '(none)', 'all'])
+      await page.getByLabel('Lines').selectOption('key')
+      const row = page.getByRole('region', { name: 'Who used what' }).locator('tbody tr')
+      await expect
+        .poll(async () => (await row.allTextContents())[0])
+        .toMatch(/^\(operator\)31\d+\d+\$0\.0\d+\d/)
       await page.getByLabel('Range').selectOption('Last 30 days')
       await page.locator('.total b', { hasText: /^3$/ }).first().waitFor()
       expect(await page.title()).toBe('Overview · wireglot console')
@@ -425,6 +432,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       )
       expect(await page.content()).not.toContain('logit_bias&quot;:')
       await page.getByRole('button', { name: 'Close' }).press('Enter')
+      expect(await page.getByRole('heading', { name: /^Request req_/ }).count()).toBe(0)
+      await rows.first().getByRole('button').press('Enter')
+      await page.getByRole('heading', { name: /^Request req_/ }).waitFor()
+      await page.keyboard.press('Escape')
       expect(await page.getByRole('heading', { name: /^Request req_/ }).count()).toBe(0)
       expect(await page.title()).toBe('Requests · wireglot console')
     })
@@ -466,7 +477,8 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByRole('button', { name: 'Edit carol' }).press('Enter')
       await page.getByLabel('Dollars per month').fill('2.5')
       await page.getByRole('button', { name: 'Save' }).press('Enter')
-      await row.filter({ hasText: '2.5 dollars per month' }).waitFor()
+      await row.filter({ hasText: '$0.00 of $2.50' }).waitFor()
+      expect(await row.getByRole('progressbar', { name: '$0.00 of $2.50' }).count()).toBe(1)
       await page.getByRole('button', { name: 'Rotate carol' }).press('Enter')
       await secret.waitFor()
       const second = (await secret.textContent()) ?? ''
@@ -484,7 +496,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       const { secret } = (await (
         await fetch(
           `${url}/admin/keys`,
-          post({ name: 'dave' }, { authorization: `Bearer ${adminKey}` }),
+          post({ name: 'dave', tokensPerDay: 5 }, { authorization: `Bearer ${adminKey}` }),
         )
       ).json()) as {
         secret: string
@@ -507,6 +519,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
         'Models',
         'Clients',
       ])
+      await page.getByRole('link', { name: 'Overview' }).click()
+      const budget = page.getByRole('region', { name: 'Budget' }).getByRole('table')
+      await budget.getByText('0 tokens today; it begins again at 00:00 UTC').waitFor()
+      expect(await budget.textContent()).toMatch(/your key\d+ of 5 tokens/)
       await page.getByRole('link', { name: 'Requests' }).click()
       const rows = page.getByRole('region', { name: 'Requests' }).locator('tbody tr')
       await rows.first().waitFor()
@@ -514,7 +530,8 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByRole('link', { name: 'Models' }).click()
       await page
         .getByRole('region', { name: 'Models' })
-        .locator('tbody tr', { hasText: 'sonnet' })
+        .locator('tbody tr', { hasText: 'messages' })
+        .filter({ hasText: 'sonnet' })
         .waitFor()
       expect(await page.content()).not.toMatch(/away|claude-sonnet/)
     })
@@ -612,7 +629,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
   })
 
   describe.each(['light', 'dark'] as const)('in a %s scheme', colorScheme => {
-    test.each([1200, 390])(
+    test.each([1280, 390])(
       '%i pixels wide: everything is legible, and nothing is cut off',
       async width => {
         const { page } = await openServed({ colorScheme, viewport: { width, height: 900 } })
@@ -635,6 +652,12 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
             await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).click()
           if (tab === 'models') await page.getByRole('region', { name: 'Check of demo' }).waitFor()
           await page.waitForLoadState('networkidle')
+          const hidden = await page.evaluate(() =>
+            [...document.querySelectorAll('.scroll')]
+              .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+              .map(element => element.getAttribute('aria-label')),
+          )
+          expect(hidden, tab).toEqual([])
           const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
           const [red = 0] = (ground.match(/\d+/g) ?? []).map(Number)
           expect(red > 128, ground).toBe(colorScheme === 'light')

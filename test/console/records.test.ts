@@ -117,7 +117,6 @@ describe.each(sources)('records from %s', (_, withRecords) => {
       'usage?channel=demo',
       `records/${id}`,
       'state',
-      'models',
     ])
       expect((await get(`${url}/console/api/${path}`, alice)).status, path).toBe(403)
     expect(

@@ -14,7 +14,7 @@ const rejection = {
 }
 
 /** A gateway with records, and an upstream that responds to every request, but refuses `top_k`. */
-async function started(more: object = {}) {
+async function started(more: object | ((url: string) => object) = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   const result = {
     id: 'msg_1',
@@ -34,7 +34,7 @@ async function started(more: object = {}) {
     models: [{ id: '*', channels: [{ name: 'up' }] }],
     records: { file: join(folder, 'r.db') },
     adminKey,
-    ...more,
+    ...(typeof more === 'function' ? more(seen.url) : more),
   }
   await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
   const served = await serve(
@@ -105,7 +105,17 @@ describe('the admin API', () => {
         {
           id: 'sonnet',
           aliases: [],
-          channels: [{ name: 'up', model: 'claude-5', price: { input: 3, output: 15 } }],
+          streaming: 'both',
+          groups: [],
+          channels: [
+            {
+              name: 'up',
+              model: 'claude-5',
+              protocols: ['messages'],
+              refused: [],
+              price: { input: 3, output: 15 },
+            },
+          ],
         },
       ],
     })
@@ -120,6 +130,60 @@ describe('the admin API', () => {
     expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
     expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)
     expect((await admin('channels/up/verify', { json: {} })).status).toBe(400)
+  })
+
+  test('the console lists limits, protocols, streaming, fields that are left out and groups, and of a client its own', async () => {
+    const { url, admin, ask } = await started(baseUrl => ({
+      channels: [
+        { name: 'up', protocols: ['messages'], baseUrl },
+        { name: 'groq', vendor: 'groq', apiKey: 'upstream-secret' },
+      ],
+      groups: { team: { models: ['open*'] } },
+      models: [
+        { id: 'sonnet', aliases: ['s'], channels: [{ name: 'up', model: 'claude-sonnet-5' }] },
+        {
+          id: 'open-*',
+          contextTokens: 8000,
+          streaming: 'only',
+          unsupported: ['seed'],
+          channels: [{ name: 'groq', model: 'gpt-oss-*' }],
+        },
+      ],
+    }))
+    const list = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await fetch(`${url}/console/api/models`, { headers })
+      return ((await response.json()) as { models: Record<string, unknown>[] }).models
+    }
+    const { body: alice } = await admin('keys', { json: { name: 'alice' } })
+    const { body: bob } = await admin('keys', { json: { name: 'bob', group: 'team' } })
+    await (await ask(String(alice['secret']), 'sonnet', { top_k: 5 })).text()
+    const [sonnet, open] = await list(adminKey)
+    expect(sonnet).toMatchObject({
+      id: 'sonnet',
+      aliases: ['s'],
+      contextTokens: expect.any(Number),
+      maxOutputTokens: expect.any(Number),
+      streaming: 'both',
+      groups: [],
+      channels: [
+        { name: 'up', model: 'claude-sonnet-5', protocols: ['messages'], learned: ['top_k'] },
+      ],
+    })
+    expect(open).toMatchObject({
+      contextTokens: 8000,
+      streaming: 'only',
+      groups: ['team'],
+      channels: [{ protocols: expect.arrayContaining(['chat-completions']), learned: [] }],
+    })
+    expect(open).toMatchObject({
+      channels: [{ refused: expect.arrayContaining(['seed', 'logit_bias']) }],
+    })
+    const own = await list(String(alice['secret']))
+    expect(own.map(({ id }) => id)).toEqual(['sonnet', 'open-*'])
+    expect(own[0]).toMatchObject({ protocols: ['messages'], refused: ['top_k'] })
+    expect(JSON.stringify(own)).not.toMatch(/"up"|groq|claude-sonnet|gpt-oss|aliases|team/)
+    expect((await list(String(bob['secret']))).map(({ id }) => id)).toEqual(['open-*'])
   })
 
   test('shows the fields that upstreams have refused, and forgets them', async () => {

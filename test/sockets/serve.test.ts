@@ -78,6 +78,7 @@ test('verifies a channel over WebSocket, as the gateway uses it', async () => {
         { name: 'up', protocols: ['responses'], baseUrl: provider.url, transport: 'websocket' },
       ],
     }),
+    environment: {},
     current: () => ({ learned: createLearned }),
   })
   expect(await verify?.('up', 'demo')).toMatchObject({ ok: true })

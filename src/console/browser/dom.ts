@@ -163,29 +163,58 @@ export function panel(title: string, head: Child[], ...children: Child[]): HTMLE
 }
 
 /** A cell: a text, a number (right-aligned), or elements. */
-export type Cell = string | number | Node | null | undefined
+export type Cell = string | number | Node | { number: string; title?: string } | null | undefined
 
-/** A table whose first column names its rows, in a region that the keyboard can scroll. */
+/**
+ * A table whose first column names its rows, in a region that the keyboard can scroll. On a narrow
+ * page each row is a card, with the heads before its cells.
+ */
 export function table(
   name: string,
   heads: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): HTMLElement {
-  const headCells = heads.map(head => h('th', { textContent: head, attributes: { scope: 'col' } }))
-  const head = h('thead', {}, h('tr', {}, ...headCells))
-  const body = h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map(cellOf))))
+  const isNumeric = heads.map((_, index) => rows.some(row => isNumber(row[index])))
+  const headCells = heads.map((head, index) =>
+    h('th', {
+      className: isNumeric[index] ? 'number' : '',
+      textContent: head,
+      attributes: { scope: 'col', role: 'columnheader' },
+    }),
+  )
+  // Cards are no tables for a browser, unless they say so.
+  const asRole = (role: string) => ({ attributes: { role } })
+  const head = h('thead', asRole('rowgroup'), h('tr', asRole('row'), ...headCells))
+  const cellAt = (value: Cell, index: number) =>
+    cellOf(value, { head: heads[index] ?? '', isFirst: index === 0, isNumber: isNumeric[index] })
+  const body = h(
+    'tbody',
+    asRole('rowgroup'),
+    ...rows.map(row => h('tr', asRole('row'), ...row.map(cellAt))),
+  )
   return h(
     'div',
     { className: 'scroll', tabIndex: 0, attributes: { role: 'region', 'aria-label': name } },
-    h('table', {}, head, body),
+    h('table', asRole('table'), head, body),
   )
 }
 
-function cellOf(value: Cell, index: number): HTMLElement {
-  const isNumber = typeof value === 'number'
-  const element = h(index === 0 ? 'th' : 'td', { className: isNumber ? 'number' : '' })
-  if (index === 0) element.setAttribute('scope', 'row')
-  element.append(isNumber ? value.toLocaleString('en') : (value ?? '–'))
+const isNumber = (value: Cell) =>
+  typeof value === 'number' || (typeof value === 'object' && value !== null && 'number' in value)
+
+/** A column with numbers is one, also where a cell has none. */
+function cellOf(
+  value: Cell,
+  { head, isFirst, isNumber }: { head: string; isFirst: boolean; isNumber: boolean | undefined },
+): HTMLElement {
+  const element = h(isFirst ? 'th' : 'td', { className: isNumber ? 'number' : '' })
+  element.setAttribute('role', isFirst ? 'rowheader' : 'cell')
+  if (isFirst) element.setAttribute('scope', 'row')
+  else element.setAttribute('data-head', head)
+  if (typeof value === 'object' && value !== null && 'number' in value) {
+    element.append(value.number)
+    element.title = value.title ?? ''
+  } else element.append(typeof value === 'number' ? value.toLocaleString('en') : (value ?? '–'))
   return element
 }
 

@@ -1,4 +1,4 @@
-import type { KeyInfo, KeyLimits } from '../../records/index.ts'
+import type { KeyInfo, KeyLimits, Spending } from '../../records/index.ts'
 import { call } from './calls.ts'
 import {
   button,
@@ -12,8 +12,15 @@ import {
   panel,
   replace,
   table,
+  wrapped,
 } from './dom.ts'
+import { groupTable, type ListedGroup, spentView } from './spending.ts'
 import type { Tab } from './types.ts'
+
+/** `unpriced`: the models that its budget in dollars does not count. */
+type ListedKey = KeyInfo & { used: Spending; unpriced?: string[] }
+
+const refreshMs = 10_000
 
 const limits = {
   requestsPerMinute: 'Requests per minute',
@@ -30,7 +37,10 @@ const limitNames = Object.keys(limits) as Limit[]
 /** Creates, rotates, disables, changes and deletes keys. */
 export function keysTab(): Tab {
   const form = keyForm(() => attempt(save))
-  const list = h('div')
+  const list = h('div', { className: 'dense' })
+  const groups = h('div')
+  const groupPanel = panel('Groups', [], groups)
+  groupPanel.hidden = true
   const faults = h('div')
   const secret = h('div', { attributes: { role: 'status' } })
   let turn = 0
@@ -38,8 +48,12 @@ export function keysTab(): Tab {
   async function load() {
     const mine = ++turn
     try {
-      const { keys } = await call<{ keys: KeyInfo[] }>('admin/keys')
+      const { keys, groups: all = [] } = await call<{ keys: ListedKey[]; groups?: ListedGroup[] }>(
+        'admin/keys',
+      )
       if (mine !== turn) return
+      groupPanel.hidden = all.length === 0
+      replace(groups, groupTable(all))
       replace(list, keys.length === 0 ? empty('There are no keys yet.') : keyTable(keys, actionsOf))
     } catch (error) {
       replace(faults, fault(messageOf(error)))
@@ -112,41 +126,67 @@ export function keysTab(): Tab {
   return {
     id: 'keys',
     title: 'Keys',
-    element: panel('Keys', [], secret, faults, list, form.element),
+    element: h(
+      'div',
+      { className: 'stack' },
+      panel('Keys', [], secret, faults, list, form.element),
+      groupPanel,
+    ),
     show() {
       void load()
-      return () => replace(secret)
+      const timer = setInterval(load, refreshMs)
+      return () => {
+        clearInterval(timer)
+        replace(secret)
+        form.leave()
+      }
     },
   }
 }
 
 const pathOf = ({ name }: KeyInfo) => `admin/keys/${encodeURIComponent(name)}`
 
-function keyTable(keys: readonly KeyInfo[], actionsOf: (key: KeyInfo) => HTMLElement): HTMLElement {
-  const rowOf = (key: KeyInfo) => [
-    key.name,
-    `${key.hint}…`,
+function keyTable(
+  keys: readonly ListedKey[],
+  actionsOf: (key: KeyInfo) => HTMLElement,
+): HTMLElement {
+  const rowOf = (key: ListedKey) => [
+    h('span', { className: 'named' }, key.name, h('code', { textContent: `${key.hint}…` })),
     key.group,
-    key.models ? key.models.join(', ') : 'all',
-    limitsOf(key) || 'none',
-    key.expiresAt === undefined ? null : new Date(key.expiresAt).toLocaleString('en-GB'),
+    wrapped(key.models ? key.models.join(', ') : 'all'),
+    spentView(key, key.used, 'today'),
+    spentView(key, key.used, 'month'),
+    limitsOf(key),
     stateOf(key),
     actionsOf(key),
   ]
-  const heads = ['Name', 'Secret', 'Group', 'Models', 'Limits', 'Expires', 'State', 'Actions']
+  const heads = ['Name', 'Group', 'Models', 'Today', 'This month', 'Limits', 'State', 'Actions']
   return table('Keys', heads, keys.map(rowOf))
 }
 
-const limitsOf = (key: KeyInfo) =>
-  limitNames
+/** Budgets stand next to what is used of them. */
+function limitsOf(key: ListedKey): HTMLElement {
+  const perMinute = (['requestsPerMinute', 'tokensPerMinute'] as const)
     .filter(limit => key[limit] !== undefined)
-    .map(limit => `${key[limit]?.toLocaleString('en')} ${limits[limit].toLowerCase()}`)
-    .join(', ')
+    .map(limit => chip('', `${key[limit]?.toLocaleString('en')} ${limits[limit].toLowerCase()}`))
+  const { unpriced } = key
+  const warning = unpriced && chip('approximated', 'no price', unpricedText(unpriced))
+  return h('span', { className: 'row' }, perMinute.length > 0 ? perMinute : 'none', warning)
+}
+
+const unpricedText = (models: readonly string[]) =>
+  `No price is known for ${models.join(', ')}: the budget in dollars does not count them.`
 
 function stateOf({ disabled, expiresAt }: KeyInfo): HTMLElement {
   if (disabled) return chip('dropped', 'disabled')
-  const isExpired = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()
-  return isExpired ? chip('dropped', 'expired') : chip('well', 'active')
+  if (expiresAt === undefined) return chip('well', 'active')
+  const time = new Date(expiresAt)
+  const isExpired = time.getTime() <= Date.now()
+  // In the words of the browser, as the field for it.
+  const title = time.toLocaleString()
+  return isExpired
+    ? chip('dropped', 'expired', title)
+    : chip('well', `until ${time.toLocaleDateString()}`, title)
 }
 
 /** What is null has no limit. `edited` undefined: a new key. */
@@ -215,6 +255,8 @@ function keyForm(submit: () => unknown) {
   return {
     element,
     edit,
+    /** A key that is half written stays; a change of one does not. */
+    leave: () => edited && edit(undefined),
     written: (): WrittenKey => ({ edited, name: name.value.trim(), limits: writtenLimits() }),
   }
 }

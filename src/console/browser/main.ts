@@ -98,7 +98,9 @@ function askForKey(rejection: string | undefined) {
   )
   form.addEventListener('submit', event => {
     event.preventDefault()
-    keepKey(field.value.trim())
+    const key = field.value.trim()
+    if (/\s/.test(key)) return askForKey('a key has no spaces')
+    keepKey(key)
     void start()
   })
   replace(main, form)

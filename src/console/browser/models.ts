@@ -1,11 +1,29 @@
+import type { ListedChannel, ListedModel } from '../../records/index.ts'
 import type { Check } from '../../verify/check.ts'
 import { call, queryOf } from './calls.ts'
-import { button, chip, empty, fault, h, messageOf, panel, replace, table, wrapped } from './dom.ts'
+import {
+  button,
+  type Cell,
+  chip,
+  empty,
+  fault,
+  h,
+  messageOf,
+  panel,
+  replace,
+  table,
+  wrapped,
+} from './dom.ts'
 import { loadModels } from './known-models.ts'
 import type { Session, Tab } from './types.ts'
 
-type Channel = { name: string; model: string; price?: { input: number; output: number } }
-type Model = { id: string; aliases: string[]; channels: Channel[] }
+type Channel = ListedChannel & { learned: string[] }
+type Model = Omit<ListedModel, 'channels'> & { channels: Channel[] }
+/** What a client sees of a model. */
+type OwnModel = Omit<ListedModel, 'channels' | 'aliases' | 'groups'> & {
+  protocols: string[]
+  refused: string[]
+}
 type Learned = {
   channel: string
   model: string
@@ -23,9 +41,9 @@ const refreshMs = 5000
  * Models and channels, with their circuit breakers, a check of each, and refused fields. A client
  * sees the models of its key.
  */
-export function modelsTab({ role, canManageKeys }: Session): Tab {
+export function modelsTab({ role }: Session): Tab {
   const channels = h('div')
-  const models = h('div')
+  const models = h('div', { className: 'dense' })
   const result = h('div', { attributes: { role: 'status' } })
   const faults = h('div')
   const isOperator = role === 'operator'
@@ -40,22 +58,20 @@ export function modelsTab({ role, canManageKeys }: Session): Tab {
 
   async function loadOwnModels() {
     const ids = await loadModels()
+    // A console without a configuration knows only what is listed.
+    const { models: known } = await call<{ models: OwnModel[] }>('console/api/models').catch(
+      () => ({
+        models: [],
+      }),
+    )
     replace(
       models,
-      ids.length === 0
-        ? empty('No model is listed for this key.')
-        : table(
-            'Models',
-            ['Id'],
-            ids.map(one => [one]),
-          ),
+      ids.length === 0 ? empty('No model is listed for this key.') : ownModelTable(ids, known),
     )
   }
 
   async function loadAllModels() {
-    // The admin API knows prices.
-    const path = canManageKeys ? 'admin/models' : 'console/api/models'
-    const { models: all } = await call<{ models: Model[] }>(path)
+    const { models: all } = await call<{ models: Model[] }>('console/api/models')
     replace(
       models,
       all.length === 0
@@ -178,33 +194,71 @@ const learnedTable = (
     ]),
   )
 
+const limitHeads = ['Context', 'Output', 'Streaming']
+
+const limitCells = ({
+  contextTokens,
+  maxOutputTokens,
+  streaming,
+}: Pick<ListedModel, 'contextTokens' | 'maxOutputTokens' | 'streaming'>): Cell[] => [
+  numberOf(contextTokens),
+  numberOf(maxOutputTokens),
+  streaming === undefined || streaming === 'both' ? 'yes' : streaming,
+]
+
+/** A column of limits has numbers, also where none is known. */
+const numberOf = (limit: number | undefined) => ({ number: limit?.toLocaleString('en') ?? '–' })
+
 /** A row for each channel of a model. */
 function modelTable(
   all: readonly Model[],
   verifyButton: (channel: Channel) => HTMLElement,
 ): HTMLElement {
-  const rows = all.flatMap(({ id, aliases, channels }) =>
-    channels.map(channel => {
-      const { name, model, price } = channel
+  const rows = all.flatMap(model =>
+    model.channels.map((channel): Cell[] => {
+      const { id, aliases, groups = [] } = model
+      const { name, model: served, price, protocols = [], refused = [], learned } = channel
       return [
-        id,
-        aliases.join(', ') || null,
-        name,
-        model,
+        h('span', { className: 'named' }, id, aliases.length > 0 && quiet(aliases.join(', '))),
+        h('span', { className: 'named' }, name, served !== id && quiet(served)),
+        listOf(protocols),
+        ...limitCells(model),
+        listOf([...refused, ...learned.map(field => `${field} (learned)`)]),
+        listOf(groups),
         price ? `${price.input} in, ${price.output} out` : null,
-        model.includes('*') ? null : verifyButton(channel),
+        served.includes('*') ? null : verifyButton(channel),
       ]
     }),
   )
   const heads = [
     'Id',
-    'Aliases',
     'Channel',
-    'Upstream model',
+    'Protocols',
+    ...limitHeads,
+    'Left out',
+    'Groups',
     'Dollars per million tokens',
     'Check',
   ]
   return table('Models', heads, rows)
+}
+
+const quiet = (text: string) => h('code', { textContent: text })
+const listOf = (words: readonly string[]) =>
+  words.length === 0 ? null : wrapped([...new Set(words)].join(', '))
+
+/** A listed id is one of the configuration, or matches the longest pattern of it. */
+function ownModelTable(ids: readonly string[], known: readonly OwnModel[]): HTMLElement {
+  const fitting = (id: string) =>
+    known
+      .filter(one => one.id === id || (one.id.endsWith('*') && id.startsWith(one.id.slice(0, -1))))
+      .sort((one, other) => other.id.length - one.id.length)[0]
+  const rows = ids.map((id): Cell[] => {
+    const model = fitting(id)
+    if (!model) return [id, null, numberOf(undefined), numberOf(undefined), null, null]
+    return [id, listOf(model.protocols), ...limitCells(model), listOf(model.refused)]
+  })
+  return table('Models', ['Id', 'Passed on unchanged', ...limitHeads, 'Left out'], rows)
 }
 
 const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }

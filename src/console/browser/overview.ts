@@ -1,7 +1,20 @@
 import type { Sum } from '../../records/index.ts'
 import { call, queryOf } from './calls.ts'
-import { fault, h, labeled, menu, messageOf, replace } from './dom.ts'
+import {
+  type Cell,
+  empty,
+  fault,
+  h,
+  labeled,
+  menu,
+  messageOf,
+  panel,
+  replace,
+  table,
+} from './dom.ts'
+import { compact, dollars, milliseconds } from './numbers.ts'
 import { createPlot, type Series } from './plots.ts'
+import { budgetPanel } from './spending.ts'
 import type { Session, Tab } from './types.ts'
 
 const minuteMs = 60_000
@@ -19,13 +32,6 @@ const refreshMs = 10_000
 
 type Usage = { bucketMs: number; sums: Sum[] }
 
-export const compact = (value: number): string =>
-  new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value)
-export const dollars = (value: number): string =>
-  `$${value.toFixed(value !== 0 && value < 0.1 ? 4 : 2)}`
-const milliseconds = (value: number) =>
-  value >= 1000 ? `${compact(value / 1000)} s` : `${compact(value)} ms`
-
 /** Requests, errors, tokens, cost and latency over time. */
 export function overviewTab({ role, keepsRecords }: Session): Tab {
   const range = menu(
@@ -40,6 +46,8 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
   const totals = h('div', { className: 'totals' })
   const faults = h('div')
   const plots = usagePlots()
+  const budget = budgetPanel()
+  const sums = h('div')
 
   async function load() {
     const to = Date.now()
@@ -52,6 +60,10 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
       const inProgress = (await state)?.inProgress
       plots.show(usage, { from, to, isSplit: by.value !== '' })
       replace(totals, totalsOf(usage.sums, inProgress).map(totalView))
+      const shown = by.value || (role === 'operator' ? 'key' : 'model')
+      const query = queryOf({ from, to, by: shown, total: 'true' })
+      replace(sums, sumTable(shown, (await call<Usage>(`console/api/usage${query}`)).sums))
+      if (role === 'client') await budget.load()
     } catch (error) {
       replace(faults, fault(messageOf(error)))
     }
@@ -72,8 +84,10 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
             'Of the latest 2000 requests of this process: no records are kept in a database.',
         }),
       faults,
+      budget.element,
       totals,
       plots.element,
+      panel('Who used what', [], sums),
     ),
     show() {
       void load()
@@ -86,12 +100,39 @@ export function overviewTab({ role, keepsRecords }: Session): Tab {
 const operatorSplits = [
   ['channel', 'By channel'],
   ['key', 'By key'],
+  ['group', 'By group'],
 ] as const
 
+const sumHeads = ['Requests', 'Failed', 'Tokens in', 'Tokens out', 'Cost', 'Mean time']
+
+/** A row for each name, those with most requests first, and one for all of them. */
+function sumTable(by: string, sums: readonly Sum[]): HTMLElement {
+  if (sums.length === 0) return empty('There are no requests in this time.')
+  const rowOf = (name: string, some: readonly Sum[]): Cell[] => {
+    const all = (value: (sum: Sum) => number) => some.reduce((sum, one) => sum + value(one), 0)
+    const [requests, unpriced] = [all(one => one.requests), all(one => one.unpriced)]
+    const isPriced = some.some(({ cost }) => cost !== undefined)
+    const cost = isPriced ? dollars(all(one => one.cost ?? 0)) : '–'
+    return [
+      name,
+      requests,
+      all(one => one.failures),
+      all(one => one.input),
+      all(one => one.output),
+      { number: cost, title: unpriced > 0 ? `${unpriced} requests have no known price` : '' },
+      { number: milliseconds(all(one => one.totalMs) / Math.max(1, requests)) },
+    ]
+  }
+  const rows = sums.map(sum => rowOf(sum.name || '(none)', [sum]))
+  const head = by.slice(0, 1).toUpperCase() + by.slice(1)
+  if (sums.length > 1) rows.push(rowOf('all', sums))
+  return table('Who used what', [head, ...sumHeads], rows)
+}
+
 function usagePlots() {
-  const requests = createPlot({ title: 'Requests', format: compact })
-  const errors = createPlot({ title: 'Errors', format: compact })
-  const tokens = createPlot({ title: 'Tokens', format: compact })
+  const requests = createPlot({ title: 'Requests', format: compact, isCount: true })
+  const errors = createPlot({ title: 'Errors', format: compact, isCount: true })
+  const tokens = createPlot({ title: 'Tokens', format: compact, isCount: true })
   const cost = createPlot({ title: 'Cost', format: dollars })
   const latency = createPlot({ title: 'Latency', format: milliseconds })
   const all = [requests, errors, tokens, cost, latency]
@@ -129,7 +170,10 @@ function usagePlots() {
         times,
         lines('', sum => sum.input + sum.output),
       )
-      latency.show(times, whole)
+      latency.show(
+        times,
+        whole.map(({ name, values }) => ({ name: `${name}: whole response, mean`, values })),
+      )
       return
     }
     const input = lines('input', sum => sum.input)

@@ -9,7 +9,12 @@ import type { SeenExchange, SentProtocol, Session, Tab } from './types.ts'
 /** Sends a request through the gateway, and shows what goes to the upstream and what comes back. */
 export function playgroundTab(session: Session): Tab {
   const form = requestForm(session, { send: start, stop: () => sending?.abort() })
-  const sent = h('div', { className: 'fill' }, empty('What the upstream gets is shown here.'))
+  // A client does not see how the gateway is configured.
+  const isOperator = session.role === 'operator'
+  const firstWords = isOperator
+    ? 'What the upstream gets is shown here.'
+    : 'Notes about the request are shown here.'
+  const sent = h('div', { className: 'fill' }, empty(firstWords))
   const received = h('div', { className: 'fill' }, empty('The response is shown here.'))
   const status = h('p', {
     className: 'chips',
@@ -84,7 +89,7 @@ export function playgroundTab(session: Session): Tab {
       'div',
       { className: 'bench three' },
       form.element,
-      panel('Upstream request', [], sent),
+      panel(isOperator ? 'Upstream request' : 'Notes of the request', [], sent),
       panel('Response', [status], received),
     ),
     show() {

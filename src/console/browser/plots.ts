@@ -3,8 +3,8 @@ import { h, panel } from './dom.ts'
 
 export type Series = { name: string; values: (number | null)[] }
 
-/** `format`: of the numbers at the axis and in the legend. */
-export type PlotOptions = { title: string; format(value: number): string }
+/** `format`: of the numbers at the axis and in the legend. `isCount`: they are whole. */
+export type PlotOptions = { title: string; format(value: number): string; isCount?: boolean }
 
 export type Plot = {
   element: HTMLElement
@@ -13,6 +13,12 @@ export type Plot = {
 }
 
 const colors = 7
+
+/** Steps of an axis: 1, 2, 5, 10 and so on. */
+const wholeSteps = Array.from({ length: 36 }, (_, index) => {
+  const [factor = 1] = [1, 2, 5].slice(index % 3)
+  return factor * 10 ** Math.floor(index / 3)
+})
 
 const dayMs = 86_400_000
 
@@ -26,7 +32,7 @@ function timeText(time: number, times: readonly number[]): string {
 }
 
 /** A plot over time with a legend. The legend shows the values under the pointer. */
-export function createPlot({ title, format }: PlotOptions): Plot {
+export function createPlot({ title, format, isCount = false }: PlotOptions): Plot {
   const canvas = h('div', { className: 'plot' })
   const legend = h('ul', { className: 'legend' })
   const element = panel(title, [], canvas, legend)
@@ -56,7 +62,12 @@ export function createPlot({ title, format }: PlotOptions): Plot {
           size: 30,
           values: (_, values) => values.map(value => timeText(value * 1000, times)),
         },
-        { ...axis, size: 62, values: (_, values) => values.map(format) },
+        {
+          ...axis,
+          size: 62,
+          values: (_, values) => values.map(format),
+          ...(isCount && { incrs: wholeSteps }),
+        },
       ],
       series: [
         {},

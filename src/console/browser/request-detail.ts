@@ -2,7 +2,7 @@ import type { RecordDetail, RecordRow } from '../../records/index.ts'
 import { call } from './calls.ts'
 import { codeView } from './code.ts'
 import { type Child, chip, h, panel, table, wrapped } from './dom.ts'
-import { dollars } from './overview.ts'
+import { dollars } from './numbers.ts'
 
 type Meaning = { kind: string; meaning: string; advice: string }
 

@@ -16,7 +16,7 @@ import {
   table,
 } from './dom.ts'
 import { modelField } from './known-models.ts'
-import { dollars } from './overview.ts'
+import { dollars } from './numbers.ts'
 import { cut, detailPanel, loadDetail, protocolsOf } from './request-detail.ts'
 import type { Session, Tab } from './types.ts'
 
@@ -91,6 +91,13 @@ export function requestsTab({ role }: Session): Tab {
     show()
   }
 
+  const element = h('div', { className: 'stack' })
+  // Escape closes the request, wherever the focus is on this page.
+  const onKey = ({ key }: KeyboardEvent) => {
+    const record = records.find(({ id }) => id === opened)
+    if (key === 'Escape' && record) closeDetail(record)
+  }
+
   live.addEventListener('change', () => live.checked && load())
   const listPanel = panel(
     'Requests',
@@ -100,16 +107,21 @@ export function requestsTab({ role }: Session): Tab {
     list,
     h('div', { className: 'actions' }, older),
   )
+  element.append(listPanel, detail)
   return {
     id: 'requests',
     title: 'Requests',
-    element: h('div', { className: 'stack' }, listPanel, detail),
+    element,
     show() {
       void load()
+      document.addEventListener('keydown', onKey)
       const timer = setInterval(() => {
         if (live.checked && document.visibilityState === 'visible') void load()
       }, liveMs)
-      return () => clearInterval(timer)
+      return () => {
+        clearInterval(timer)
+        document.removeEventListener('keydown', onKey)
+      }
     },
   }
 }
@@ -120,10 +132,10 @@ function recordFilter(isOperator: boolean, changed: () => unknown) {
     ['', 'all'],
     ['true', 'failed'],
   ])
-  const key = h('input', { type: 'text', autocomplete: 'off' })
+  const key = h('input', { type: 'text', autocomplete: 'off', placeholder: 'all' })
   const model = modelField('all')
-  const channel = h('input', { type: 'text', autocomplete: 'off' })
-  const status = h('input', { type: 'number', min: '100', max: '599' })
+  const channel = h('input', { type: 'text', autocomplete: 'off', placeholder: 'all' })
+  const status = h('input', { type: 'number', min: '100', max: '599', placeholder: 'all' })
   const since = h('input', { type: 'datetime-local' })
   const until = h('input', { type: 'datetime-local' })
   for (const field of [result, key, model, channel, status, since, until])
@@ -171,7 +183,7 @@ function recordTable(
     ['Status', resultChip],
     ['Tokens in', ({ input }) => input],
     ['out', ({ output }) => output],
-    ['Cost', ({ cost }) => (cost === null ? null : dollars(cost))],
+    ['Cost', ({ cost }) => (cost === null ? null : { number: dollars(cost) })],
     ['First, ms', ({ firstByteMs }) => firstByteMs],
     ['Total, ms', ({ totalMs }) => totalMs],
     ['Tries', ({ attempts }) => attempts],
