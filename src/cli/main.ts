@@ -81,6 +81,7 @@ program
     10,
   )
   .option('--no-records', 'keep no usage records')
+  .option('--examples', 'print a command to try for each protocol, not for one')
   .option(...envFileOption)
   .addOption(
     withChoices(

@@ -31,6 +31,8 @@ export type ServeOptions = SourceOptions & {
   grace?: number
   /** The format of the access log. Default: `pretty` on a terminal, else `json`. */
   log?: LogFormat
+  /** Print a command for each protocol. Default false: for one. */
+  examples?: boolean
   /** Keep usage records even if the configuration does not ask for it. Default false. */
   records?: boolean
   /**
@@ -150,8 +152,8 @@ export async function serve(
   const keysFrom = config.keys?.length
     ? 'one of the configured keys'
     : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
-  for (const line of helpOf(url, source, { config: live.config(), environment, keysFrom }))
-    out(line)
+  const facts = { config: live.config(), environment, keysFrom, allExamples: options.examples }
+  for (const line of helpOf(url, source, facts)) out(line)
   out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
@@ -283,7 +285,7 @@ async function recordsOf(
   if (place === false || !(isWanted || (options.records && isKept)))
     return {
       title: source.isDemo
-        ? 'records: off for the demo model, until wireglot keys create'
+        ? 'records: off for the demo model; keys create and a restart turn them and keys on'
         : 'records: off',
       ...omitUndefined({ adminKey }),
     }
@@ -405,13 +407,17 @@ type HelpFacts = {
   config: GatewayConfig
   environment: Environment
   keysFrom: string | undefined
+  allExamples: boolean | undefined
 }
 
-/** Example commands for all protocols, which work as printed. */
+/**
+ * What to open, one command that works as printed, and how to point a client here. With the two
+ * lines that follow it has at most 12.
+ */
 function helpOf(
   url: string,
   { title, isFound, isDemo }: ConfigSource,
-  { config, environment, keysFrom }: HelpFacts,
+  { config, environment, keysFrom, allExamples }: HelpFacts,
 ): string[] {
   const model = modelOf(config)
   const unused = isFound ? unusedKeys(config, environment) : []
@@ -419,18 +425,24 @@ function helpOf(
   if (unused.length > 0) lines.push(`set, but not used by this configuration: ${unused.join(', ')}`)
   lines.push(...(isDemo ? [] : [served(model)]), `base URL: ${url}`)
   if (config.console !== false) lines.push(`console: ${url}/console`)
-  lines.push('')
   const keyed = keysFrom ? { keyEnv: defaultKeyEnv } : {}
-  if (keysFrom) lines.push(`export ${defaultKeyEnv}=...   # ${keysFrom}`, '')
-  for (const name of protocolNames)
-    lines.push(`# ${name}`, curlOf(url, name, { model, stream: isText(name), ...keyed }), '')
+  if (keysFrom) lines.push(`export ${defaultKeyEnv}=...   # ${keysFrom}`)
+  const exampleOf = (name: ProtocolName) =>
+    curlOf(url, name, { model, stream: isText(name), ...keyed })
   lines.push(
-    'For one JSON object instead of a stream, leave out "stream":true, or write generateContent in place of streamGenerateContent.',
-    `Settings for client programs: wireglot client-config claude-code --base ${url} --model ${model}`,
-    '',
+    ...(allExamples ? allOf(exampleOf) : ['', ...protocolNames.slice(0, 1).map(exampleOf), '']),
   )
+  lines.push(`a client: wireglot client-config claude-code --base ${url} --model ${model}`)
+  if (!allExamples) lines.push('every protocol: wireglot serve --examples')
   return lines
 }
+
+const allOf = (exampleOf: (name: ProtocolName) => string): string[] => [
+  '',
+  ...protocolNames.flatMap(name => [`# ${name}`, exampleOf(name), '']),
+  'For one JSON object instead of a stream, leave out "stream":true, or write generateContent in place of streamGenerateContent.',
+  '',
+]
 
 /**
  * Variables with keys of vendors that a configuration contains neither by name nor, as modules do,

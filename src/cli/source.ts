@@ -1,7 +1,7 @@
 import type { GatewayConfig } from '../gateway/gateway.ts'
 import { demo } from '../gateway/options.ts'
 import { isObject } from '../kit/json/json.ts'
-import { isProtocolName, protocolNames } from '../protocols/index.ts'
+import { isProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { findConfig, readConfig } from './config-file.ts'
 import { configFor, type Environment, sharedIn, vendorConfig, vendorsIn } from './environment.ts'
 
@@ -69,13 +69,25 @@ export async function sourceOf(
     return {
       title: 'the built-in demo model, no network: set the key of a vendor, or give --config',
       isDemo: true,
-      read: async () => demo,
+      read: async () => translatedDemo,
     }
   const names = vendors.map(({ title, keyVariable }) => `${title} (${keyVariable})`)
   return {
     title: `vendors with a key in the environment: ${names.join(', ')}`,
     read: async () => ({ ...(await configFor(vendors, warn)), ...sharedIn(shared) }),
   }
+}
+
+/**
+ * The demo model behind one protocol, so that a newcomer sees a translation: one that demands a
+ * token limit, which the example does not have.
+ */
+const translatedDemo: GatewayConfig = {
+  ...demo,
+  channels: demo.channels.map(channel => ({
+    ...channel,
+    protocols: protocolNames.filter(name => 'outputLimit' in protocols[name]),
+  })),
 }
 
 function upstreamConfig(

@@ -152,7 +152,7 @@ function session(access: Access, { about }: ApiParts) {
     ...about,
     canManageKeys: isOperator && about.canManageKeys,
     hasRecords: isOperator || access.identity.name !== undefined,
-    protocols: sentProtocols(),
+    protocols: sentProtocols(about.isDemo),
     examples: examples(),
   }
 }

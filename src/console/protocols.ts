@@ -55,12 +55,18 @@ const sample: CanonicalResponse = {
   ],
 }
 
-export function sentProtocols(): SentProtocol[] {
+/**
+ * `isDemo`: the example has a field that the messages protocol lacks, and lacks one that it needs,
+ * so that a newcomer sees what a note is.
+ */
+export function sentProtocols(isDemo: boolean): SentProtocol[] {
+  const { maxOutputTokens: _, ...rest } = question
+  const example = isDemo ? { ...rest, sampling: { seed: 7 } } : question
   return Object.values<Protocol>(protocols).map(protocol => ({
     name: protocol.name,
     path: pathOf(protocol, false),
     streamPath: pathOf(protocol, true),
-    example: JSON.stringify(encodeRequest(question, protocol).wire, null, 2),
+    example: JSON.stringify(encodeRequest(example, protocol).wire, null, 2),
     deltaAt: deltaAt(protocol),
     textAt: { keys: keysTo(protocol.encodeResponse(sample).wire) ?? [] },
   }))

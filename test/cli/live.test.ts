@@ -232,7 +232,9 @@ describe('keys that were created before', () => {
 
   test('are not kept for the demo model alone', async () => {
     const { lines } = await started({ records: true })
-    expect(lines).toContain('records: off for the demo model, until wireglot keys create')
+    expect(lines).toContain(
+      'records: off for the demo model; keys create and a restart turn them and keys on',
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
@@ -142,6 +143,31 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       .getByRole('group', { name: 'Translated into' })
       .getByRole('button', { name: target })
       .click()
+
+  test('the first screen of wireglot serve shows a translation, with lines that notes are about', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    const { url, close } = await serve(
+      { host: '127.0.0.1', port: 0, log: 'off' },
+      { out() {}, err() {}, folder, environment: {} },
+    )
+    after(close)
+    const { page } = await visit(url, '', { viewport: { width: 1280, height: 800 } })
+    await page.getByText('tokens out').waitFor()
+    await page.getByText('demo · messages · demo').waitFor()
+    expect(await notes(page).allTextContents()).toEqual([
+      expect.stringMatching(/^1 synthesized .*\/max_tokens/),
+      expect.stringMatching(/^2 dropped .*\/seed/),
+      expect.stringMatching(/^1 synthesized .*\/created/),
+    ])
+    const lines = (tone: string) => page.locator(`.line.${tone}`).first().textContent()
+    expect(await lines('synthesized')).toContain('"max_tokens"')
+    expect(await lines('dropped')).toContain('"seed"')
+    // The picture of the README.
+    if (process.env['WIREGLOT_PICTURES'])
+      await page.screenshot({
+        path: fileURLToPath(new URL('../../docs/console.png', import.meta.url)),
+      })
+  })
 
   describe('the playground', () => {
     test('sends the example of a demo at once, and shows what the upstream got and the streamed response', async () => {

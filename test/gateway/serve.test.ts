@@ -50,8 +50,25 @@ test('prints the address in the last line', async () => {
   expect(lines).toContain(`base URL: http://127.0.0.1:${port}`)
 })
 
+test('says in at most 12 lines what to open, what to try and how to point a client here', async () => {
+  const key = { name: 'alice', key: 'client-secret-a' }
+  const config = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'c.json')
+  const channels = [{ name: 'demo', embedded: 'demo' }]
+  const models = [{ id: 'demo', channels: [{ name: 'demo' }] }]
+  await writeFile(config, JSON.stringify({ keys: [key], channels, models }))
+  const env = { OPENAI_API_KEY: 'secret' }
+  for (const { lines, url } of [await started(), await started({ config, records: true }, env)]) {
+    expect(lines.length, lines.join('\n')).toBeLessThanOrEqual(12)
+    const all = lines.join('\n')
+    expect(all).toContain(`console: ${url}/console`)
+    expect(lines.filter(line => line.startsWith('curl '))).toHaveLength(1)
+    expect(all).toContain(`wireglot client-config claude-code --base ${url} --model demo`)
+    expect(all).toContain('--examples')
+  }
+})
+
 test('prints commands that work unchanged, with and without streaming', async () => {
-  const { lines } = await started()
+  const { lines } = await started({ examples: true })
   const commands = lines.filter(line => line.startsWith('curl '))
   expect(commands.length).toBe(protocolNames.length)
   for (const command of commands) {
