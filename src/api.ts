@@ -1,3 +1,4 @@
+import { withBlockedFinish } from './canonical/blocked.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import * as errors from './errors.ts'
 import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
@@ -21,6 +22,7 @@ import * as events from './translate/event-stream.ts'
 import * as folds from './translate/fold.ts'
 import type { History } from './translate/history.ts'
 import * as histories from './translate/history.ts'
+import { type RecognizedKind, recognize } from './translate/recognize.ts'
 import type { Reference, Resolvers } from './translate/references.ts'
 import * as requests from './translate/request.ts'
 import type { ErrorResponse } from './translate/response.ts'
@@ -37,6 +39,7 @@ import { noRules, type VendorSettings, vendorSettings } from './vendors/settings
 export type { ByteStream } from './translate/chunks.ts'
 export type { EventStream } from './translate/event-stream.ts'
 export type { History } from './translate/history.ts'
+export type { RecognizedKind } from './translate/recognize.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 export type { ErrorResponse } from './translate/response.ts'
 export { toWebStream } from './translate/web-streams.ts'
@@ -449,7 +452,8 @@ export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name
 
 /**
  * A complete response in the canonical model, which is the same for all protocols. A failed
- * response, or an error body, has `error` and may have no candidates.
+ * response, or an error body, has `error` and may have no candidates. A prompt that was blocked has
+ * `promptBlocked`, and a candidate that is empty and ended with `content_filter`.
  * @throws TranslationError `malformed`
  * @example
  * import { normalizeResponse } from 'wireglot'
@@ -462,34 +466,70 @@ export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Na
   options: OneProtocol<Name>,
 ): CanonicalResponse {
   const protocol = onlyOf(options)
-  return protocol.decodeResponse(body, optionsFor(protocol, options)).value
+  return withBlockedFinish(protocol.decodeResponse(body, optionsFor(protocol, options)).value)
 }
 
 /**
- * Guesses the protocol of a body, for error messages. Only unmistakable signs count; `reasons`
- * lists them. `protocol` is absent when there is no sign, or when there are signs of several
- * protocols or kinds.
+ * What `detectProtocol` finds. `protocol` and `kind` are absent where there is no sign, or where
+ * there are signs of several. `kind`: `stream` for a text of events, `error` for an error body;
+ * several protocols share some of these. `reasons`: never empty.
+ */
+export type Detected = { protocol?: ProtocolName; kind?: RecognizedKind; reasons: string[] }
+
+/**
+ * Guesses the protocol of a body, or of a text from a log: JSON, a stream of events, or a list of
+ * events in JSON. Only unmistakable signs count; `reasons` lists them, or says what was found.
  * @example
  * import { detectProtocol } from 'wireglot'
  *
  * console.log(detectProtocol({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }).protocol) // generate-content
+ * console.log(detectProtocol('event: message_start\ndata: {"type":"message_start"}\n\n').kind) // stream
  */
-export function detectProtocol(body: unknown): {
-  protocol?: ProtocolName
-  kind?: 'request' | 'response' | 'event'
-  reasons: string[]
-} {
-  const found = protocolNames.flatMap(protocol => {
-    const signs = protocols[protocol].detect(body)
-    return (['request', 'response', 'event'] as const)
-      .filter(kind => signs[kind].length > 0)
-      .map(kind => ({ protocol, kind, reasons: signs[kind] }))
-  })
-  const [only, ...others] = found
-  if (only && others.length === 0) return only
-  return {
-    reasons: found.flatMap(({ protocol, kind, reasons }) =>
-      reasons.map(reason => `${protocol} ${kind}: ${reason}`),
-    ),
-  }
+export function detectProtocol(body: unknown): Detected {
+  const { protocol, kind, reasons } = recognize(body, all)
+  const name = protocolNames.find(one => one === protocol?.name)
+  return { ...(name && { protocol: name }), ...(kind && { kind }), reasons }
+}
+
+/** Options of `normalize`. `protocol`: absent, it is recognized. */
+export type NormalizeOptions = CommonOptions & { protocol?: ProtocolName }
+
+/**
+ * What a text is, in one shape. `kind`: of the text. Of an error body that several protocols share,
+ * `protocol` is the first one.
+ */
+export type Normalized = {
+  protocol: ProtocolName
+  kind: 'response' | 'stream' | 'error'
+  response: CanonicalResponse
+}
+
+/**
+ * Reads a response as it stands in a log: JSON, a stream of events, a list of events, or an error
+ * body, of any protocol. A response that failed has `error`.
+ * @throws TranslationError `malformed` when the text is no response of a known protocol, with the
+ * reasons; `truncated` when a stream stopped before the response had ended
+ * @example
+ * import { normalize, textOf } from 'wireglot'
+ *
+ * const line = '{"type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi!"}],"stop_reason":"end_turn"}'
+ * const { protocol, response } = await normalize(line)
+ * console.log(protocol, textOf(response)) // messages Hi!
+ */
+export async function normalize(text: string, options: NormalizeOptions = {}): Promise<Normalized> {
+  const { protocol: wanted, ...settings } = options
+  const found = recognize(text, all)
+  const { kind, reasons } = found
+  const name =
+    wanted ?? protocolNames.find(one => one === (found.protocol ?? found.protocols?.[0])?.name)
+  if (name === undefined || kind === 'request')
+    throw new errors.TranslationError(
+      { code: 'malformed', protocol: name ?? 'normalize', path: '' },
+      `expected a response of a known protocol, but found ${kind ?? 'none'}: ${reasons.join('; ')}`,
+    )
+  const whole = { ...settings, protocol: name }
+  if (kind === 'stream' || found.body === undefined)
+    return { protocol: name, kind: 'stream', response: await readStream(text, whole).complete() }
+  const response = normalizeResponse(found.body as never, whole)
+  return { protocol: name, kind: response.error ? 'error' : 'response', response }
 }

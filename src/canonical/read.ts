@@ -30,11 +30,15 @@ export function reasoningOf(response: CanonicalResponse): string {
 }
 
 /**
- * A tool call to run. `input`: the arguments, parsed; `{}` when the model gave none, the text
+ * A tool call to run. `kind`: `freeform` for a tool that takes any text. `namespace`: of the tool, if
+ * it has one. `input`: the arguments, parsed; `{}` when the model gave none, the text
  * itself for a freeform tool, undefined when the text is not valid JSON. `inputText`: the text as
  * the model wrote it.
  */
-export type ToolCall = Omit<ToolCallPart, 'input'> & { input: unknown; inputText: string }
+export type ToolCall = Pick<ToolCallPart, 'id' | 'name' | 'namespace' | 'kind'> & {
+  input: unknown
+  inputText: string
+}
 
 /**
  * The tool calls of the first candidate that the client should run, in order. Never throws for
@@ -51,7 +55,10 @@ export function toolCallsOf(response: CanonicalResponse): ToolCall[] {
     part.type === 'tool-call'
       ? [
           {
-            ...part,
+            id: part.id,
+            name: part.name,
+            ...(part.namespace !== undefined && { namespace: part.namespace }),
+            kind: part.kind,
             input: part.kind === 'freeform' ? part.input : parsed(part.input),
             inputText: part.input,
           },

@@ -1,3 +1,4 @@
+import { withBlockedFinish } from '../canonical/blocked.ts'
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
@@ -56,7 +57,7 @@ export function readStream(
           { code: 'truncated', protocol: protocol.name, path: '' },
           'the stream ended before the response did',
         )
-      return into.response
+      return withBlockedFinish(into.response)
     },
   }
 }

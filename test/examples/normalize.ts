@@ -1,21 +1,10 @@
 // node normalize.ts < responses.jsonl: one response per line, in any protocol → one line in one
 // shape.
 import { createInterface } from 'node:readline'
-import {
-  detectProtocol,
-  normalizeResponse,
-  reasoningOf,
-  textOf,
-  toolCallsOf,
-  usageOf,
-} from 'wireglot'
+import { normalize, reasoningOf, textOf, toolCallsOf, usageOf } from 'wireglot'
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const body: unknown = JSON.parse(line)
-  const { protocol, reasons } = detectProtocol(body)
-  if (!protocol)
-    throw new Error(`no response of a known protocol; its signs: ${reasons.join(', ') || 'none'}`)
-  const response = normalizeResponse(body, { protocol })
+  const { protocol, response } = await normalize(line)
   console.log(
     JSON.stringify({
       protocol,
