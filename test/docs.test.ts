@@ -12,7 +12,7 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
@@ -189,14 +189,12 @@ describe('code in the README and the docs', () => {
     expect(stderr).toBe('')
   })
 
-  test('each of the three ways in the README takes less than ten lines', () => {
-    const [, ways = ''] =
-      /## Three ways to use it([\s\S]*?)\nOr call the functions directly/.exec(read('README.md')) ??
-      []
+  test('each way into an app in the README takes less than ten lines', () => {
+    const [, ways = ''] = /## In your app([\s\S]*?)\n## As a library/.exec(read('README.md')) ?? []
     const lengths = [...ways.matchAll(/```\w+\n([\s\S]*?)\n```/g)].map(
       ([, code = '']) => code.split('\n').length,
     )
-    expect(lengths).toHaveLength(3)
+    expect(lengths).toHaveLength(2)
     expect(Math.max(...lengths)).toBeLessThan(10)
   })
 
@@ -275,6 +273,10 @@ describe('words in the README and the docs', () => {
 
   test.each(pages)('%s is in the sidebar of the docs site', page => {
     expect(read('docs/.vitepress/config.ts')).toContain(`, ${linkOf(page)})`)
+  })
+
+  test.each(pages)('%s is in the list of pages for programs, docs/llms.txt', page => {
+    expect(read('docs/llms.txt')).toContain(`](${relative('docs', page)}): `)
   })
 
   test('every note that a page mentions is in the table of notes', () => {

@@ -1,3 +1,5 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { defineConfig } from 'vitepress'
 
 const root = '../node_modules'
@@ -15,10 +17,36 @@ export default defineConfig({
   srcExclude: ['node_modules', 'dist', 'bench', 'src', 'test'].map(folder => `${folder}/**`),
   rewrites: { 'README.md': 'index.md' },
   cleanUrls: true,
+  // For programs: the Markdown of each page next to it, and a list of the pages.
+  async buildEnd({ srcDir, outDir, pages, rewrites }) {
+    for (const page of pages) {
+      const target = join(outDir, rewrites.map[page] ?? page)
+      await mkdir(dirname(target), { recursive: true })
+      await copyFile(join(srcDir, page), target)
+    }
+    const list = await readFile(join(srcDir, 'docs/llms.txt'), 'utf8')
+    // In the repository its links begin at its folder, in the site at the root.
+    const links = list.replaceAll('](../README.md)', '](index.md)').replaceAll('](../', '](')
+    const atRoot = links.replaceAll(/\]\((?!index\.md|CHANGELOG)(?=\w)/g, '](docs/')
+    await writeFile(join(outDir, 'llms.txt'), atRoot)
+  },
   // Links to files of the repository are no pages of the site.
   ignoreDeadLinks: [/\.ts$/, /LICENSE$/],
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Guides before tables: a word such as "budget" is in many notes.
+            boostDocument: (id: string) => {
+              if (/\/(notes|drift|options|mapping|models)(#|$)/.test(id)) return 0.2
+              return id.includes('/guides/') ? 2 : 1
+            },
+          },
+        },
+      },
+    },
     sidebar: [
       {
         text: 'Start',
@@ -33,6 +61,7 @@ export default defineConfig({
         text: 'Gateway',
         items: [
           guide('Gateway', 'gateway'),
+          guide('In your framework', 'frameworks'),
           guide('SDKs in process', 'in-process'),
           guide('Vendors', 'vendors'),
           guide('Clouds', 'clouds'),
