@@ -65,7 +65,12 @@ program
     'configuration: .json, .jsonc, .yaml, .js or .ts (default: wireglot.config.* in this folder)',
   )
   .option('--host <host>', 'address to listen on', '127.0.0.1')
-  .option('--port <port>', 'port to listen on, 0 for any', toPort, 4000)
+  .addOption(
+    new Option('--port <port>', 'port to listen on, 0 for any')
+      .env('WIREGLOT_PORT')
+      .default(4000)
+      .argParser(toPort),
+  )
   .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
   .addOption(
     withChoices(

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { type Vendor, vendors } from '../../src/vendors/index.ts'
+import { start } from './support.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (name: string) => readFileSync(`${root}/docs/deploy/${name}`, 'utf8')
@@ -61,6 +63,10 @@ describe('the Dockerfile', () => {
   test('runs without root, and has a health check', () => {
     expect(of('USER')).toEqual(['node'])
     expect(of('HEALTHCHECK').join()).toContain('/health')
+    // The port that the gateway listens on.
+    expect(of('HEALTHCHECK').join()).toContain('process.env.WIREGLOT_PORT')
+    expect(of('ENV')).toContain('WIREGLOT_PORT=4000')
+    expect(of('CMD').join()).not.toContain('--port')
     // Nothing runs as root after the user changed.
     expect(last.findIndex(({ word }) => word === 'USER')).toBeGreaterThan(
       last.findLastIndex(({ word }) => word === 'RUN'),
@@ -96,6 +102,7 @@ describe('compose.yaml', () => {
         depends_on?: Record<string, { condition: string }>
         healthcheck?: object
         environment?: Record<string, string>
+        env_file?: { path: string; required: boolean }[]
         volumes?: string[]
       }
     >
@@ -119,6 +126,17 @@ describe('compose.yaml', () => {
       for (const one of used) expect(Object.keys(volumes)).toContain(one.split(':')[0])
   })
 
+  test('takes the keys of every provider from one file, which nothing overrides', () => {
+    const { env_file = [], environment = {} } = services['wireglot'] ?? {}
+    expect(env_file).toEqual([{ path: 'providers.env', required: false }])
+    const all: Vendor[] = Object.values(vendors)
+    const keys = all.flatMap(({ keyVariable }) => keyVariable ?? [])
+    // It stays out of git and of the image.
+    expect(readFileSync(`${root}/.gitignore`, 'utf8')).toContain('*.env')
+    expect(read('Dockerfile.dockerignore')).toContain('**/*.env')
+    expect(keys.filter(name => name in environment)).toEqual([])
+  })
+
   test('holds no secret, and no password by default', () => {
     for (const { environment = {} } of Object.values(services))
       for (const [name, value] of Object.entries(environment)) {
@@ -126,6 +144,19 @@ describe('compose.yaml', () => {
         if (name === 'DATABASE_URL') expect(value).toMatch(/:\$\{POSTGRES_PASSWORD:\?/)
       }
   })
+})
+
+test('serve listens on the port of WIREGLOT_PORT', async () => {
+  const listening = async (args: string[]) => {
+    const child = await start(['serve', '--no-records', ...args], { env: { WIREGLOT_PORT: '0' } })
+    let out = ''
+    for await (const chunk of child.stdout ?? []) {
+      out += String(chunk)
+      if (out.includes('listening on')) child.kill('SIGTERM')
+    }
+    return /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(out)?.[1]
+  }
+  expect(Number(await listening([]))).toBeGreaterThan(10_000)
 })
 
 // Needs an engine: here there may be only the client, or none.
