@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { protocolNames, protocols } from '../src/protocols/index.ts'
-import { schemaFile, schemaText } from './tools/config-schema.ts'
+import { describedSchema, type Schema, schemaFile, schemaText } from './tools/config-schema.ts'
 import { documentedOptions } from './tools/options.ts'
 import { generated, generatedPages } from './tools/readme.ts'
 
@@ -46,4 +46,24 @@ describe('every option', () => {
       ).toMatch(/\bdefault\b|\bAbsent\b/i)
     },
   )
+})
+
+test('every setting of the configuration has a description in its JSON Schema', () => {
+  const silent: string[] = []
+  let settings = 0
+  const walk = (
+    { properties = {}, items, additionalProperties: rest, anyOf = [] }: Schema,
+    path: string,
+  ) => {
+    for (const [name, schema] of Object.entries(properties)) {
+      settings++
+      if (!schema.description) silent.push(`${path}.${name}`)
+      walk(schema, `${path}.${name}`)
+    }
+    for (const inner of [items, rest, ...anyOf])
+      if (typeof inner === 'object') walk(inner, `${path}[]`)
+  }
+  walk(describedSchema(), '')
+  expect(silent).toEqual([])
+  expect(settings).toBeGreaterThan(200)
 })

@@ -138,6 +138,7 @@ const Mapping = z.record(z.string(), z.unknown()).superRefine((options, context)
     context.addIssue({ code: 'custom', path: path.split('.'), message })
 })
 
+/** How long each part of a call may take, in milliseconds. */
 const Timeouts = entry({
   /** For the connection alone. Default 10,000; 0: no limit. */
   connectMs: milliseconds.default(10_000),
@@ -238,6 +239,7 @@ const Aws = entry({
   profile: name.optional(),
   /** Keys that do not change, with `secretAccessKey`. */
   accessKeyId: secret.optional(),
+  /** The secret of `accessKeyId`. */
   secretAccessKey: secret.optional(),
   /** Of temporary keys. */
   sessionToken: secret.optional(),
@@ -276,6 +278,7 @@ const Entra = entry({
   tenantId: urlPart.optional(),
   /** Of an application, with `clientSecret`; without it, of a managed identity. */
   clientId: urlPart.optional(),
+  /** The secret of the application. */
   clientSecret: secret.optional(),
   /**
    * Default `https://cognitiveservices.azure.com/.default`; for Foundry
@@ -590,7 +593,9 @@ const Defaults = entry({
 
 /** Where responses are kept. Without `memory` and `redis`: in the hook `store`. */
 const Store = entry({
+  /** In the memory of this process. */
   memory: z.literal(true).optional(),
+  /** In Redis, which several processes share: its URL. */
   redis: redisUrl.optional(),
   /** Default 30 days. */
   ttlMs: z
@@ -678,7 +683,9 @@ const Config = entry({
    * in the database of records. Default: none.
    */
   newKeys: NewKeys.prefault({}),
+  /** The upstreams. */
   channels: z.array(Channel, channelsFault).min(1, channelsFault),
+  /** The models and their channels. Absent: every model id goes to all channels, in their order. */
   models: z
     .array(Model)
     .min(
@@ -686,6 +693,7 @@ const Config = entry({
       'expected a model: none would be served (without "models" every id goes to all channels)',
     )
     .optional(),
+  /** For all channels and models. */
   defaults: Defaults.prefault({}),
   /**
    * Where requests per minute are counted: in this process (default), or in Redis for several
@@ -694,9 +702,22 @@ const Config = entry({
   limits: z
     .union(
       [
-        z.strictObject({ redis: redisUrl, onFailure, ...ofProcess }, limitsFault),
         z.strictObject(
-          { store: z.literal('memory').default('memory'), onFailure, ...ofProcess },
+          {
+            /** The URL of Redis, which several processes share. */
+            redis: redisUrl,
+            onFailure,
+            ...ofProcess,
+          },
+          limitsFault,
+        ),
+        z.strictObject(
+          {
+            /** In this process. */
+            store: z.literal('memory').default('memory'),
+            onFailure,
+            ...ofProcess,
+          },
           limitsFault,
         ),
       ],
@@ -715,8 +736,16 @@ const Config = entry({
     .union(
       [
         z.literal(false),
-        z.strictObject({ file: z.string().min(1), ...kept }),
-        z.strictObject({ url: z.string().min(1), ...kept }),
+        z.strictObject({
+          /** The path of a file of libSQL. */
+          file: z.string().min(1),
+          ...kept,
+        }),
+        z.strictObject({
+          /** The URL of a PostgreSQL, such as `postgres://host/database`. */
+          url: z.string().min(1),
+          ...kept,
+        }),
       ],
       recordsFault,
     )
@@ -737,9 +766,13 @@ const Config = entry({
     .record(
       z.string().min(1),
       entry({
+        /** For tokens of the request. */
         input: z.number().min(0),
+        /** For tokens of the response. */
         output: z.number().min(0),
+        /** For tokens that a prompt cache had. Default: as `input`. */
         cacheRead: z.number().min(0).optional(),
+        /** For tokens that are written to a prompt cache. Default: as `input`. */
         cacheWrite: z.number().min(0).optional(),
       }),
     )

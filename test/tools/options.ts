@@ -77,10 +77,13 @@ function membersOf(type: ts.TypeNode): ts.PropertySignature[] {
   return ts.isTypeLiteralNode(type) ? type.members.filter(ts.isPropertySignature) : []
 }
 
-function docOf(member: ts.PropertySignature, tree: ts.SourceFile): string {
-  const [comment] = ts.getLeadingCommentRanges(tree.text, member.pos) ?? []
+/** The docstring of a declaration in one line. Empty: it has none. */
+export function docOf({ pos }: ts.Node, { text }: ts.SourceFile): string {
+  const comment = ts
+    .getLeadingCommentRanges(text, pos)
+    ?.findLast(({ pos: at }) => text.startsWith('/**', at))
   if (!comment) return ''
-  return tree.text
+  return text
     .slice(comment.pos + 3, comment.end - 2)
     .split('\n')
     .map(line => line.replace(/^\s*\*?\s?/, '').trim())
