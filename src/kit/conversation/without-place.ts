@@ -1,10 +1,8 @@
 import type { ControlPart, OpaquePart, ServerToolPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import type { Report } from '../notes/report.ts'
-import type { commonNotes, sharedNotes } from '../notes/shared.ts'
+import type { SharedNotes } from '../notes/shared.ts'
 import { isUnresolvable } from '../signatures/state.ts'
-
-type Notes = typeof commonNotes & Pick<typeof sharedNotes, 'server-tool.dropped'>
 
 /** A part that holds what its protocol sent. */
 type RawPart = ServerToolPart | ControlPart | OpaquePart
@@ -20,7 +18,7 @@ export const rawOf = ({ protocol, raw }: RawPart, name: string): JsonObject | un
 export function withoutPlace(
   part: RawPart,
   writing: {
-    report: Pick<Report<Notes>, 'add'>
+    report: Pick<Report<SharedNotes>, 'add'>
     to: 'client' | 'provider'
     unresolvable(part: ControlPart): void
   },
