@@ -63,9 +63,6 @@ export function isTtl(word: unknown): word is '5m' | '1h' {
   return word === '5m' || word === '1h'
 }
 
-/** The value in `allowed_callers` for code that the provider runs. */
-export const codeCaller = 'code_execution_20250825'
-
 /** Is it a caller of this protocol: the model itself, or code that the provider runs? */
 export function isCallerType(type: unknown): boolean {
   return type === 'direct' || (typeof type === 'string' && type.startsWith('code_execution_'))
