@@ -109,17 +109,23 @@ const Key = entry({
 
 /** Budgets, which need records. Absent: none. Days and months are those of UTC. */
 const budgets = {
+  /** Tokens of all requests of a day. */
   tokensPerDay: z.int().min(0).optional(),
+  /** Tokens of all requests of a month. */
   tokensPerMonth: z.int().min(0).optional(),
   /** US dollars. They need the prices of the models. */
   dollarsPerDay: z.number().min(0).optional(),
+  /** US dollars of a month. They need the prices of the models. */
   dollarsPerMonth: z.number().min(0).optional(),
 }
 
 /** What keys of the database get where they are created without it. */
 const NewKeys = entry({
+  /** An entry of `groups`. Absent: they see all models. */
   group: name.optional(),
+  /** Requests of the key in a minute. Absent: no limit. */
   requestsPerMinute: perMinute.optional(),
+  /** Tokens of the key in a minute. Absent: no limit. */
   tokensPerMinute: z.int().min(0).optional(),
   ...budgets,
 })
