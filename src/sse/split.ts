@@ -149,12 +149,3 @@ export function endOfFrames(bytes: Uint8Array): number {
   for (let end = splitter.next(bytes, 0); end >= 0; end = splitter.next(bytes, end)) last = end
   return last
 }
-
-/**
- * The end of the line that begins here, or of the bytes. A CR at the end of the bytes ends a line.
- */
-export function endOfLine(bytes: Uint8Array, from: number): number {
-  for (let at = from; at < bytes.length; at++)
-    if (bytes[at] === lf || (bytes[at] === cr && bytes[at + 1] !== lf)) return at + 1
-  return bytes.length
-}

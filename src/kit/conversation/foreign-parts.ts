@@ -53,7 +53,8 @@ export function foreignPart(raw: JsonObject, at: Place, issuer: string): Foreign
  * it is no such text.
  */
 export function partsInText(text: string, at: Place): (TextPart | MediaPart)[] | undefined {
-  if (!/^\s*\[\s*\{/.test(text)) return undefined
+  // Each kind of image has the word in its type, and most results are no such list.
+  if (!/^\s*\[\s*\{/.test(text) || !text.includes('image')) return undefined
   const list = parseJson(text)
   if (!Array.isArray(list)) return undefined
   const parts: (TextPart | MediaPart)[] = []

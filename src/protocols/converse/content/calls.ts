@@ -10,7 +10,7 @@ import { omitNullish } from '../../../kit/fields/omit.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { objectInput } from '../../../kit/tools/object-input.ts'
+import { objectInput, readInput } from '../../../kit/tools/object-input.ts'
 import { blockOf, keepBoth, protocolName } from '../own.ts'
 import type { ConverseBlockOf, ConverseInside, ConverseWrittenBlock } from '../schema.ts'
 import { isServerType, systemTools } from '../vocabulary.ts'
@@ -52,15 +52,10 @@ export function decodeCall(
     idOrigin: 'wire',
     name,
     kind: 'function',
-    input: inputText(input),
+    input: readInput(input),
     at: inside,
   }
   return keepBoth(part, unknownOf(toolUse, callKeys), unknownOf(block, callBlockKeys))
-}
-
-function inputText(input: unknown): string {
-  if (input == null) return ''
-  return typeof input === 'string' ? input : writeExact(input)
 }
 
 const serverTool = (name: string) => systemTools.get(name.replace(/_result$/, '')) ?? 'other'

@@ -1,10 +1,9 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish } from '../../../kit/fields/omit.ts'
-import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { objectInput } from '../../../kit/tools/object-input.ts'
+import { objectInput, readInput } from '../../../kit/tools/object-input.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, ownOf, ownUnder, wireOf, withInner } from '../own.ts'
 import type { MessagesBlockOf, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
@@ -44,7 +43,7 @@ export function decodeCall(
     idOrigin: 'wire' as const,
     name,
     kind: 'function' as const,
-    input: inputText(input),
+    input: readInput(input),
     // The model itself is no caller in the canonical model.
     caller: isDirect ? undefined : caller,
     toolset,
@@ -56,11 +55,6 @@ export function decodeCall(
     callKeys,
     isDirect ? withInner(undefined, 'caller', unknownOf(caller, callerKeys)) : undefined,
   )
-}
-
-function inputText(input: unknown): string {
-  if (input == null) return ''
-  return typeof input === 'string' ? input : writeExact(input)
 }
 
 const callerKeys = keysOf<{ type: string }>()('type')
