@@ -1,76 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { pairs } from '../../src/testing/bodies.ts'
+import { type Declared, declaredIn, requests, type Schema } from '../support/tool-requests.ts'
 import { translateRequest } from '../support/untyped.ts'
-
-type Schema = Record<string, unknown>
-type Declared = { name: string; description?: string; schema: Schema }
-
-/** A request with these functions, in each protocol. */
-const requests: Record<ProtocolName, (tools: readonly Declared[]) => object> = {
-  'chat-completions': tools => ({
-    model: 'm',
-    messages: [{ role: 'user', content: 'hi' }],
-    tools: tools.map(({ schema, ...named }) => ({
-      type: 'function',
-      function: { ...named, parameters: schema },
-    })),
-  }),
-  responses: tools => ({
-    model: 'm',
-    input: 'hi',
-    tools: tools.map(({ schema, ...named }) => ({
-      type: 'function',
-      ...named,
-      parameters: schema,
-      strict: false,
-    })),
-  }),
-  messages: tools => ({
-    model: 'm',
-    max_tokens: 5,
-    messages: [{ role: 'user', content: 'hi' }],
-    tools: tools.map(({ schema, ...named }) => ({ ...named, input_schema: schema })),
-  }),
-  'generate-content': tools => ({
-    contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
-    tools: [
-      {
-        functionDeclarations: tools.map(({ schema, ...named }) => ({
-          ...named,
-          parametersJsonSchema: schema,
-        })),
-      },
-    ],
-  }),
-  converse: tools => ({
-    messages: [{ role: 'user', content: [{ text: 'hi' }] }],
-    toolConfig: {
-      tools: tools.map(({ schema, ...named }) => ({
-        toolSpec: { ...named, inputSchema: { json: schema } },
-      })),
-    },
-  }),
-}
-
-/** The functions in a written request. */
-function declaredIn(to: ProtocolName, body: unknown): { name: string; schema: Schema }[] {
-  const { tools = [], toolConfig } = body as { tools?: Schema[]; toolConfig?: { tools: Schema[] } }
-  const of = (one: unknown) => one as Schema & { name: string }
-  if (to === 'converse')
-    return (toolConfig?.tools ?? []).map(({ toolSpec }) => ({
-      name: of(toolSpec).name,
-      schema: of(of(toolSpec)['inputSchema'])['json'] as Schema,
-    }))
-  if (to === 'generate-content')
-    return tools
-      .flatMap(({ functionDeclarations }) => functionDeclarations as (Schema & { name: string })[])
-      .map(one => ({ name: one.name, schema: one['parametersJsonSchema'] as Schema }))
-  return tools.map(tool => {
-    const one = of(to === 'chat-completions' ? tool['function'] : tool)
-    return { name: one.name, schema: (one['parameters'] ?? one['input_schema']) as Schema }
-  })
-}
 
 const city = { type: 'string' }
 const branches = [

@@ -1,0 +1,25 @@
+import { rules, strictRules } from './anthropic.ts'
+import { type Host, isStrict, objectAtRoot, upTo } from './host.ts'
+import { atRoot, newestDraft, refuses } from './schemas.ts'
+
+export const bedrock: Host = {
+  protocols: ['converse'],
+  // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
+  name: () => upTo(64),
+  rules: (declared, model) => [
+    newestDraft,
+    objectAtRoot,
+    ...(/anthropic|claude/.test(model) ? rules : []),
+    ...(/anthropic|claude/.test(model) && isStrict(declared) ? strictRules : []),
+    // The second note of https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html
+    ...(/nova-(?!2)/.test(model)
+      ? [atRoot(refuses(key => !['type', 'properties', 'required'].includes(key)))]
+      : []),
+  ],
+  // https://github.com/anomalyco/opencode/pull/48582
+  more: (all, faults) => {
+    for (const { at, description } of all)
+      if (description !== undefined && !String(description).trim())
+        faults.push(`${at}/description: shorter than 1`)
+  },
+}

@@ -1,0 +1,66 @@
+import { isObject } from '../strict/faults.ts'
+import {
+  closed,
+  type Host,
+  isStrict,
+  objectAtRoot,
+  openName,
+  openProtocols,
+  rootWithout,
+} from './host.ts'
+import { atRoot, listIn, newestDraft, refuses } from './schemas.ts'
+
+// https://github.com/SylphxAI/pdf-reader-mcp/issues/63
+export const mistral: Host = {
+  protocols: ['chat-completions'],
+  name: openName,
+  rules: () => [newestDraft, objectAtRoot],
+}
+
+// https://github.com/esengine/DeepSeek-Reasonix/issues/4086, https://github.com/refly-ai/refly/issues/1794,
+// https://api-docs.deepseek.com/api/create-chat-completion: at most 128 functions
+export const deepseek: Host = {
+  protocols: openProtocols,
+  name: openName,
+  most: 128,
+  rules: () => [newestDraft, objectAtRoot],
+}
+
+export const groq: Host = {
+  protocols: openProtocols,
+  name: openName,
+  // https://console.groq.com/docs/tool-use: at most 128 tools
+  most: 128,
+  rules: declared => [
+    // https://github.com/langchain-ai/langchain/issues/31132
+    newestDraft,
+    objectAtRoot,
+    // https://github.com/usestrix/strix/issues/1088
+    atRoot(({ schema, at }, faults) => {
+      if (schema['required'] && !isObject(schema['properties']))
+        faults.push(`${at}: 'required' present but 'properties' is missing`)
+    }),
+    // https://github.com/eigent-ai/eigent/pull/1786
+    ...(isStrict(declared) ? [closed] : []),
+  ],
+}
+
+// https://github.com/agno-agi/agno/issues/6013
+export const cerebras: Host = {
+  protocols: ['chat-completions'],
+  name: openName,
+  rules: declared => [newestDraft, objectAtRoot, ...(isStrict(declared) ? [closed] : [])],
+}
+
+export const xai: Host = {
+  protocols: openProtocols,
+  name: openName,
+  rules: () => [
+    newestDraft,
+    objectAtRoot,
+    // https://github.com/duolahypercho/codex-router/issues/219
+    rootWithout('anyOf', 'oneOf'),
+    // https://github.com/tailcallhq/forgecode/pull/2809
+    refuses((key, value) => key === 'enum' && listIn(value).includes(null)),
+  ],
+}

@@ -1,0 +1,24 @@
+import { type Host, objectAtRoot } from './host.ts'
+import { named } from './schemas.ts'
+
+export const gemini: Host = {
+  protocols: ['generate-content'],
+  // https://ai.google.dev/api/caching#FunctionDeclaration
+  name: () => /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+  most: 512,
+  rules: () => [
+    // https://github.com/diegosouzapw/OmniRoute/pull/3360
+    objectAtRoot,
+    // https://github.com/anomalyco/opencode/issues/12295 and
+    // https://github.com/google-gemini/gemini-cli/issues/13326
+    ({ schema, at, root }, faults) => {
+      const { $ref } = schema
+      if (typeof $ref !== 'string') return
+      if (!/^#\/\$defs\/[^/]+$/.test($ref) || named(root, $ref) === undefined)
+        faults.push(`${at}/$ref: reference to undefined schema`)
+      for (const key of Object.keys(schema))
+        if (!key.startsWith('$') && key !== 'description' && key !== 'default')
+          faults.push(`${at}/${key}: set alongside $ref`)
+    },
+  ],
+}

@@ -1,0 +1,76 @@
+import { atRoot, isObjectSchema, isOf, refuses, type SchemaRule } from './schemas.ts'
+
+/** A function as every protocol declares it. `form`: how, of which the length of names depends. */
+export type Declared = {
+  at: string
+  form: 'chat' | 'responses' | 'messages' | 'gemini' | 'converse'
+  namespace?: unknown
+  name: unknown
+  description: unknown
+  schema: unknown
+  strict: unknown
+}
+
+/** What one host takes. */
+export type Host = {
+  protocols: readonly string[]
+  name(declared: Declared): RegExp
+  /** The most functions of a request. Absent: it is not published. */
+  most?: number
+  /** What each schema has to meet. */
+  rules(declared: Declared, model: string): readonly SchemaRule[]
+  /** What else is refused. */
+  more?(all: readonly Declared[], faults: string[], model: string): void
+}
+
+export const upTo = (longest: number) => new RegExp(`^[a-zA-Z0-9_-]{1,${longest}}$`)
+/** The names of chat-completions and of the Responses API. */
+export const openName = ({ form }: Declared): RegExp => upTo(form === 'responses' ? 128 : 64)
+
+export const isStrict = ({ strict }: Declared) => strict === true
+
+export const openProtocols = ['chat-completions', 'responses']
+
+/**
+ * "schema must be a JSON Schema of 'type: "object"'": OpenAI, DeepSeek, Bedrock and others.
+ * Sources: https://github.com/farion1231/cc-switch/issues/5048,
+ * https://github.com/goruck/home-generative-agent/pull/545,
+ * https://github.com/kirodotdev/Kiro/issues/11026
+ */
+export const objectAtRoot = atRoot(({ schema, at }, faults) => {
+  if (schema['type'] !== 'object') faults.push(`${at}/type: must be 'object'`)
+})
+
+export const rootWithout = (...words: string[]): SchemaRule =>
+  atRoot(refuses(key => words.includes(key)))
+
+/**
+ * "array schema missing items", also next to `prefixItems`. Sources:
+ * https://github.com/digitalocean-labs/mcp-digitalocean/issues/265,
+ * https://github.com/AnswerDotAI/fastcore/issues/798
+ */
+export const itemsInArrays: SchemaRule = ({ schema, at }, faults) => {
+  if (isOf(schema, 'array') && schema['items'] === undefined)
+    faults.push(`${at}: array schema missing items`)
+}
+
+/** "'additionalProperties' is required to be supplied and to be false" */
+export const closed: SchemaRule = ({ schema, at }, faults) => {
+  if (isObjectSchema(schema) && schema['additionalProperties'] !== false)
+    faults.push(`${at}/additionalProperties: must be false`)
+}
+
+/** Lookarounds, as OpenAI and Anthropic refuse them. */
+export const hasLookaround = (value: unknown) =>
+  typeof value === 'string' && /\(\?<?[=!]/.test(value)
+
+export const formats = [
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+]
