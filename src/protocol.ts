@@ -256,10 +256,13 @@ export type ToolOptions = {
    */
   expandClientTools?: boolean
   /**
-   * The schemas of tools. `keep` (default). `plain`: for servers that refuse `$schema`, unions at
-   * the root, lists under `items` and types next to unions. Targets: chat-completions, responses.
+   * The schemas of tools. `keep` (default): between equal protocols they stay; between others they
+   * are what every server of the target takes. `fitting`: the latter always. `plain`: besides, no
+   * `$schema`, no unions at the root, and no types next to unions. `typed`: besides, a type in
+   * every schema, and nothing next to references. `flat`: no references, and nothing but `type`,
+   * `properties` and `required` at the root.
    */
-  schemas?: 'keep' | 'plain'
+  schemas?: 'keep' | 'fitting' | 'plain' | 'typed' | 'flat'
   /**
    * Put before the text of a failed tool result, in protocols without an error flag. Default:
    * nothing. Targets: chat-completions, responses.
@@ -272,7 +275,7 @@ export const toolOptions = {
   repair: ['synthesize', 'keep'],
   serverTools: ['drop', 'map'],
   expandClientTools: 'flag',
-  schemas: ['keep', 'plain'],
+  schemas: ['keep', 'fitting', 'plain', 'typed', 'flat'],
   errorPrefix: 'text',
 } as const satisfies OptionTable<ToolOptions>
 
@@ -339,11 +342,31 @@ export type Demands = {
 }
 
 /**
- * What a target takes as the schema of a function's parameters. `plainRoot`: no combination of
- * schemas at the root. `newest`: JSON Schema 2020-12 only. `references`: `bare`: those of any schema
- * name a schema in `$defs`, and nothing stands next to them.
+ * What a target takes as the schema of a function's parameters, which is always one of JSON Schema
+ * 2020-12 with an object at the root.
  */
-export type SchemaDialect = { plainRoot?: boolean; newest?: boolean; references?: 'bare' }
+export type SchemaDialect = {
+  /** No combination of schemas at the root. */
+  plainRoot?: boolean
+  /**
+   * `bare`: references of any schema name a schema in `$defs`, and nothing stands next to them.
+   * `none`: there are none. Absent: all are taken.
+   */
+  references?: 'bare' | 'none'
+  /**
+   * `plain`: no `$schema`, and no type next to a union. `typed`: besides, every schema has a type.
+   */
+  form?: 'plain' | 'typed'
+  /** Arrays need no items, and an object at the root no properties. */
+  incomplete?: boolean
+  /** The only keywords of the root. */
+  rootKeys?: readonly string[]
+  /**
+   * `closed`: strict functions have closed objects with all properties required, and no other
+   * keywords than few. Absent: encoders see to it.
+   */
+  strict?: 'closed'
+}
 
 /**
  * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order

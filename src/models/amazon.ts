@@ -11,6 +11,7 @@ const lite = listed('34b9d11d0', 'providers/amazon-bedrock/models/amazon.nova-2-
 export const amazon = {
   name: 'amazon',
   title: 'Amazon',
+  vendor: 'bedrock',
   protocols: ['converse'],
   models: [
     {
@@ -19,6 +20,16 @@ export const amazon = {
       thinking: ['off', 'effort'],
       efforts: 'low medium high',
       sources: [guide, lite],
+    },
+    {
+      names: ['*nova-micro*', '*nova-lite*', '*nova-pro*', '*nova-premier*'],
+      toolSchemas: 'flat',
+      sources: [
+        {
+          date: '2026-11-29',
+          url: 'https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html',
+        },
+      ],
     },
   ],
 } as const satisfies Maker

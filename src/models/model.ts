@@ -47,8 +47,11 @@ export type Model = {
   toolChoice?: 'auto'
   /** `none`: in chat-completions it takes tools only with this effort. */
   effortWithTools?: 'none'
-  /** `plain`: the schema of a tool must be one object at its root, without alternatives. */
-  toolSchemas?: 'plain'
+  /**
+   * `plain`: the schema of a tool must be one object at its root, without alternatives. `flat`:
+   * with nothing but `type`, `properties` and `required` there, and without references.
+   */
+  toolSchemas?: 'plain' | 'flat'
   /** `false`: calls cannot be limited to one at a time. */
   serialCalls?: false
   /** `false`: the result of a tool contains text alone. */

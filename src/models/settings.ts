@@ -109,7 +109,10 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
       jsonWithTools: jsonWithTools && 'instruct',
     }),
   }),
-  converse: model => group('converse', { toolChoice: model.toolChoice, thinkingOff: offOf(model) }),
+  converse: model => ({
+    ...schemasOf(model),
+    ...group('converse', { toolChoice: model.toolChoice, thinkingOff: offOf(model) }),
+  }),
 }
 
 /** What is written to turn thinking off. Undefined: what says so. */

@@ -71,6 +71,12 @@ export const translateNotes = {
       'The target does not take this reference: the schema allows any value there, or words next to the reference are left out.',
     advice: 'Name the schema in `$defs`, and write nothing next to the reference.',
   },
+  'schema.invalid': {
+    kind: 'dropped',
+    meaning:
+      'The schema contains what JSON Schema does not have, such as a type of a programming language; it is left out.',
+    advice: 'Write the schema in the words of JSON Schema.',
+  },
   'tool-choice.strict-tools': {
     kind: 'approximated',
     meaning:

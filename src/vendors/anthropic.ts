@@ -8,6 +8,15 @@ export const claudeModels: readonly Fact[] = [
     options: { systemPlacement: 'auto' },
     sources: ['https://docs.anthropic.com/en/api'],
   },
+  {
+    fact: 'Schemas of tools are checked: 2020-12, and no combination at the root.',
+    protocols: ['messages'],
+    options: { tools: { schemas: 'fitting' } },
+    sources: [
+      'https://github.com/anthropics/claude-code/issues/9605',
+      'https://github.com/anthropics/claude-code/issues/44788',
+    ],
+  },
 ]
 
 export const anthropic = {

@@ -77,6 +77,13 @@ export const azure = {
         'https://platform.claude.com/docs/en/build-with-claude/claude-in-microsoft-foundry',
       ],
     },
+    {
+      fact: 'Tools are checked as OpenAI does; older models take less.',
+      protocols: ['chat-completions', 'responses'],
+      models: ['gpt-5+*'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: ['https://github.com/griptape-ai/griptape/issues/2150'],
+    },
     ...openaiModels,
     ...claudeModels,
   ],

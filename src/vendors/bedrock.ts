@@ -62,6 +62,12 @@ export const bedrock = {
   facts: [
     ...claudeModels,
     {
+      fact: 'Schemas of tools are checked: an object at the root, for Claude without combinations.',
+      protocols: ['converse'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: ['https://github.com/kirodotdev/Kiro/issues/11026'],
+    },
+    {
       fact: 'Streaming tool arguments in parts is not supported.',
       protocols: ['messages'],
       refuses: ['tools.*.eager_input_streaming'],

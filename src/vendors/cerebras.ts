@@ -14,6 +14,12 @@ export const cerebras = {
   ],
   facts: [
     {
+      fact: 'Schemas of tools have an object at the root.',
+      protocols: ['chat-completions'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: ['https://github.com/theopenco/llmgateway/pull/1455'],
+    },
+    {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
       sources: [

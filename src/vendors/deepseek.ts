@@ -30,6 +30,15 @@ export const deepseek = {
   ],
   facts: [
     {
+      fact: 'Schemas of tools are checked: 2020-12, with an object at the root.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: [
+        'https://github.com/farion1231/cc-switch/issues/5048',
+        'https://github.com/esengine/DeepSeek-Reasonix/issues/4086',
+      ],
+    },
+    {
       fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'system' } },

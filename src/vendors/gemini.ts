@@ -23,6 +23,12 @@ export const gemini = {
   ],
   facts: [
     {
+      fact: 'Nothing stands next to references, which name a definition.',
+      protocols: ['generate-content'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: ['https://github.com/anomalyco/opencode/issues/12295'],
+    },
+    {
       fact: 'Unknown fields are refused.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },

@@ -24,6 +24,15 @@ export const groq = {
   ],
   facts: [
     {
+      fact: 'Schemas of tools are checked: 2020-12, and no required names without properties.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: [
+        'https://github.com/langchain-ai/langchain/issues/31132',
+        'https://github.com/usestrix/strix/issues/1088',
+      ],
+    },
+    {
       fact: 'logprobs, logit_bias, top_logprobs, names of messages and more than one candidate are refused.',
       protocols: ['chat-completions'],
       refuses: ['logprobs', 'logit_bias', 'top_logprobs', 'n', 'messages.*.name'],

@@ -16,6 +16,12 @@ export const mistral = {
   passThrough: ['/v1/embeddings', '/v1/moderations'],
   facts: [
     {
+      fact: 'Schemas of tools are checked: 2020-12.',
+      protocols: ['chat-completions'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: ['https://github.com/SylphxAI/pdf-reader-mcp/issues/63'],
+    },
+    {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
       sources: [

@@ -51,6 +51,15 @@ export const openai = {
   passThrough: ['/v1/embeddings', '/v1/moderations', '/v1/images/*', '/v1/audio/*'],
   facts: [
     {
+      fact: 'Tools are checked: 2020-12, an object with properties at the root, items in arrays.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: [
+        'https://github.com/griptape-ai/griptape/issues/2150',
+        'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
+      ],
+    },
+    {
       fact: 'The role `developer` and system messages anywhere in the conversation are accepted.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'developer' } },

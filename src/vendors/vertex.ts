@@ -50,6 +50,12 @@ export const vertex = {
   ],
   facts: [
     {
+      fact: 'Nothing stands next to references, which name a definition.',
+      protocols: ['generate-content'],
+      options: { tools: { schemas: 'fitting' } },
+      sources: ['https://github.com/anomalyco/opencode/issues/12295'],
+    },
+    {
       fact: 'The field that asks for the calls of built-in tools is unknown.',
       protocols: ['generate-content'],
       options: { generateContent: { toolInvocations: 'omit' } },

@@ -574,8 +574,8 @@ export const sharedNotes = {
   'tool.strict': {
     kind: 'dropped',
     meaning:
-      'The server refuses some keywords of this schema in strict tools, and the request did not require a strict tool.',
-    advice: 'Use a simpler schema.',
+      'The server does not take this schema in strict tools; the tool is sent, but not as a strict one.',
+    advice: 'Use a simpler schema, with all properties required.',
   },
 } as const satisfies NoteTable
 

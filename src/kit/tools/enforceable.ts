@@ -1,6 +1,8 @@
 import type { Place } from '../../canonical/message.ts'
 import type { JsonObject } from '../json/json.ts'
-import { closeObjects, fitSchema, type SchemaSubset } from './schema-subset.ts'
+import { schemaAt } from './schema-references.ts'
+import { closeObjects, fitSchema, mapSchemas, type SchemaSubset } from './schema-subset.ts'
+import { hasLookaround } from './strict-subset.ts'
 
 type Reporting = {
   add(code: 'schema.keywords' | 'output.closed', at: Place | undefined, field: string): void
@@ -40,6 +42,18 @@ const refusedKeywords: SchemaSubset = {
   maxProperties: true,
   patternProperties: true,
   propertyNames: true,
+  dependentRequired: true,
+  dependentSchemas: true,
+  dependencies: true,
+  not: true,
+  if: true,
+  // biome-ignore lint/suspicious/noThenProperty: it is a keyword
+  then: true,
+  else: true,
+  unevaluatedItems: true,
+  unevaluatedProperties: true,
+  pattern: value => typeof value !== 'string' || hasLookaround(value) || /\\[1-9bB]/.test(value),
+  enum: value => !Array.isArray(value) || value.some(word => typeof word === 'object' && word),
 }
 
 /**
@@ -59,4 +73,24 @@ export function enforceable(
 }
 
 export const isEnforceable = (schema: JsonObject): boolean =>
-  closeObjects(fitSchema(schema, refusedKeywords)) === schema
+  closeObjects(fitSchema(schema, refusedKeywords)) === schema && endsSomewhere(schema)
+
+/** Does each reference lead to a schema that does not contain itself? Grammars have no recursion. */
+export function endsSomewhere(root: JsonObject): boolean {
+  const done = new Set<JsonObject>()
+  const isWell = (schema: JsonObject, open: readonly JsonObject[]): boolean => {
+    let fits = true
+    mapSchemas(schema, one => {
+      if (!fits || one['$ref'] === undefined) return one
+      const found = schemaAt(root, String(one['$ref']))
+      if (!found || found === root || open.includes(found)) fits = false
+      else if (!done.has(found)) {
+        done.add(found)
+        fits = isWell(found, [...open, found])
+      }
+      return one
+    })
+    return fits
+  }
+  return isWell(root, [root])
+}

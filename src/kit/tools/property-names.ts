@@ -1,4 +1,6 @@
+import { withDigitsOf } from '../json/digits.ts'
 import { isObject, type JsonObject, parseJson, setOwn } from '../json/json.ts'
+import { keyOfPointer } from './schema-references.ts'
 import { mapSchemas } from './schema-subset.ts'
 
 /** By one name: the other. */
@@ -24,19 +26,58 @@ export function spellProperties(
   if (Object.keys(written).length === 0) return { schema, written }
   const named = (name: string) => (Object.hasOwn(written, name) ? (written[name] ?? name) : name)
   const renamed = mapSchemas(schema, one => {
-    const { properties, required } = one
-    const names: JsonObject = {}
-    if (isObject(properties))
-      for (const name in properties) setOwn(names, named(name), properties[name])
-    return {
-      ...one,
-      ...(isObject(properties) && { properties: names }),
-      ...(Array.isArray(required) && {
-        required: required.map((name: unknown) => (typeof name === 'string' ? named(name) : name)),
-      }),
+    const changed = { ...one }
+    for (const key in one) {
+      const value = one[key]
+      if (byName.has(key) && isObject(value)) changed[key] = withNames(value, named)
+      else if (key === 'required') changed[key] = namesIn(value, named)
+      else if (examples.has(key)) changed[key] = withKeys(value, named)
+      else if (key === '$ref' && typeof value === 'string') changed[key] = placeOf(value, named)
     }
+    return changed
   })
   return { schema: renamed, written }
+}
+
+/** Keywords whose value has names of properties as keys. */
+const byName = new Set(['properties', 'dependentRequired', 'dependentSchemas', 'dependencies'])
+/** Keywords whose value is, or contains, a value as in arguments. */
+const examples = new Set(['const', 'enum', 'default', 'examples'])
+
+type Named = (name: string) => string
+
+function withNames(value: JsonObject, named: Named): JsonObject {
+  const names: JsonObject = {}
+  for (const name in value) setOwn(names, named(name), namesIn(value[name], named))
+  return names
+}
+
+const namesIn = (value: unknown, named: Named): unknown =>
+  Array.isArray(value)
+    ? value.map((name: unknown) => (typeof name === 'string' ? named(name) : name))
+    : value
+
+/** As in the arguments of a call, where keys are replaced at all levels. */
+function withKeys(value: unknown, named: Named): unknown {
+  if (Array.isArray(value)) return value.map(one => withKeys(one, named))
+  if (!isObject(value)) return value
+  const keys: JsonObject = {}
+  for (const key in value) setOwn(keys, named(key), withKeys(value[key], named))
+  return withDigitsOf(keys, value)
+}
+
+/** A reference by a place that leads through a property. */
+function placeOf(reference: string, named: Named): string {
+  const steps = reference.split('/')
+  return steps
+    .map((step, i) => (steps[i - 1] === 'properties' ? written(named, step) : step))
+    .join('/')
+}
+
+function written(named: Named, step: string): string {
+  const name = keyOfPointer(step)
+  const other = named(name)
+  return other === name ? step : other
 }
 
 /** The names by those that they are written as. */

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, merge, without } from '../json/json.ts'
+import type { SchemaDialect } from '../../protocol.ts'
+import { isObject, type JsonObject, merge, setOwn, without } from '../json/json.ts'
 import { mapSchemas } from './schema-subset.ts'
 
 /**
@@ -10,11 +11,14 @@ const growth = 10
 const least = 10_000
 
 /**
- * The schema for servers that take a reference only into `$defs`, and nothing next to it: any other
- * is replaced by what it names. The same object if nothing changed. `isLess`: a reference names
+ * The schema for servers that take a reference only into `$defs`, and nothing next to it, or none at
+ * all: any other is replaced by what it names. The same object if nothing changed. `isLess`: a reference names
  * nothing or itself, so that any value is allowed there, or words next to it are lost.
  */
-export function resolveReferences(root: JsonObject): { schema: JsonObject; isLess: boolean } {
+export function resolveReferences(
+  root: JsonObject,
+  kept: NonNullable<SchemaDialect['references']>,
+): { schema: JsonObject; isLess: boolean } {
   let isLess = false
   let left: number | undefined
   const resolve = (schema: JsonObject, open: readonly string[], depth: number): JsonObject =>
@@ -27,7 +31,7 @@ export function resolveReferences(root: JsonObject): { schema: JsonObject; isLes
     const { $ref, ...beside } = schema
     const name = String($ref)
     const found = schemaAt(root, name)
-    const isDefined = found !== undefined && /^#\/\$defs\/[^/]+$/.test(name)
+    const isDefined = kept === 'bare' && found !== undefined && /^#\/\$defs\/[^/]+$/.test(name)
     const isBare = Object.keys(beside).length === 0
     if (isDefined && isBare) return schema
     left ??= least + growth * JSON.stringify(root).length
@@ -45,9 +49,10 @@ export function resolveReferences(root: JsonObject): { schema: JsonObject; isLes
   }
   const resolved = resolve(root, ['#'], 0)
   // Nothing refers to them any more.
+  const unused = kept === 'none' ? ['$defs', 'definitions'] : ['definitions']
   const schema =
-    resolved !== root && isObject(root['definitions'])
-      ? without(resolved, ['definitions'])
+    resolved !== root && unused.some(key => isObject(root[key]))
+      ? without(resolved, unused)
       : resolved
   return { schema, isLess }
 }
@@ -65,24 +70,67 @@ function both(named: JsonObject, beside: JsonObject): JsonObject {
   }
 }
 
-/** `pointer`: a JSON pointer in a fragment of a URI. */
-function schemaAt(root: JsonObject, pointer: string): JsonObject | undefined {
-  const [start, ...keys] = pointer.split('/')
-  if (start !== '#') return undefined
+/**
+ * `pointer`: a JSON pointer in a fragment of a URI, or the name of an anchor. Undefined: it names
+ * no schema.
+ */
+export function schemaAt(root: JsonObject, pointer: string): JsonObject | undefined {
+  const [start = '', ...keys] = pointer.split('/')
+  if (start !== '#') return start.startsWith('#') ? anchoredIn(root, start.slice(1)) : undefined
   let found: unknown = root
   for (const key of keys) {
-    const name = decoded(key)
+    const name = keyOfPointer(key)
     const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name)
     found = isThere ? (found as JsonObject)[name] : undefined
   }
   return isObject(found) ? found : undefined
 }
 
-function decoded(key: string): string {
-  const plain = key.replaceAll('~1', '/').replaceAll('~0', '~')
+function anchoredIn(root: JsonObject, name: string): JsonObject | undefined {
+  let found: JsonObject | undefined
+  mapSchemas(root, one => {
+    if (one['$anchor'] === name) found ??= one
+    return one
+  })
+  return found
+}
+
+/** The key that a step of a pointer in a URI names. */
+export function keyOfPointer(key: string): string {
   try {
-    return decodeURIComponent(plain)
+    return unescaped(decodeURIComponent(key))
   } catch {
-    return plain
+    return unescaped(key)
   }
+}
+
+const unescaped = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/**
+ * The schema with a definition for each schema that a reference names by its place, as
+ * `#/properties/a`. The same object if there is none.
+ */
+export function withPlacesDefined(root: JsonObject): JsonObject {
+  const places = new Map<string, JsonObject>()
+  const defined = isObject(root['$defs']) ? root['$defs'] : {}
+  const nameOf = (place: string) => {
+    const name = place.replace(/[^\w.-]+/g, '_')
+    return Object.hasOwn(defined, name) ? `${name}_place` : name
+  }
+  const rewritten = (schema: JsonObject) =>
+    mapSchemas(schema, one => {
+      const { $ref } = one
+      if (typeof $ref !== 'string' || !/^#\/(?!(?:\$defs|definitions)\/[^/]+$)/.test($ref))
+        return one
+      const found = schemaAt(root, $ref)
+      if (!found) return one
+      places.set($ref, found)
+      return { ...one, $ref: `#/$defs/${nameOf($ref)}` }
+    })
+  const whole = rewritten(root)
+  if (places.size === 0) return root
+  const definitions: JsonObject = { ...(isObject(whole['$defs']) ? whole['$defs'] : {}) }
+  // A place may lead to further ones, which are added while this reads the map.
+  for (const [place, schema] of places) setOwn(definitions, nameOf(place), rewritten(schema))
+  return { ...whole, $defs: definitions }
 }

@@ -2,18 +2,29 @@ import { withDigitsOf, writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn } from '../json/json.ts'
 
 type Holder = 'object' | 'list' | 'one'
-/** Keywords that hold schemas: an object of them, a list, or one. */
+/** Keywords that hold schemas: an object of them, a list, or one. `items` may also be a list. */
 const holders = new Map<string, Holder>([
   ['properties', 'object'],
   ['$defs', 'object'],
   ['definitions', 'object'],
   ['patternProperties', 'object'],
+  ['dependentSchemas', 'object'],
+  ['dependencies', 'object'],
   ['anyOf', 'list'],
   ['oneOf', 'list'],
   ['allOf', 'list'],
   ['prefixItems', 'list'],
   ['items', 'one'],
+  ['additionalItems', 'one'],
   ['additionalProperties', 'one'],
+  ['contains', 'one'],
+  ['propertyNames', 'one'],
+  ['not', 'one'],
+  ['if', 'one'],
+  ['then', 'one'],
+  ['else', 'one'],
+  ['unevaluatedItems', 'one'],
+  ['unevaluatedProperties', 'one'],
 ])
 
 /**
@@ -45,13 +56,12 @@ export function mapSchemas(
 }
 
 function mapHeld(holder: Holder, value: unknown, mapOne: (value: unknown) => unknown): unknown {
-  if (holder === 'one') return mapOne(value)
-  if (holder === 'list') {
-    if (!Array.isArray(value)) return value
+  if (holder !== 'object' && Array.isArray(value)) {
     const mapped = value.map(mapOne)
     return mapped.some((one, i) => one !== value[i]) ? mapped : value
   }
-  if (!isObject(value)) return value
+  if (holder === 'one') return mapOne(value)
+  if (holder === 'list' || !isObject(value)) return value
   let mapped = value
   for (const key in value) mapped = withKey(mapped, value, key, mapOne(value[key]))
   return mapped

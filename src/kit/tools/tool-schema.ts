@@ -1,122 +1,215 @@
 import type { SchemaDialect } from '../../protocol.ts'
 import { writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
-import { resolveReferences } from './schema-references.ts'
+import { inNewest } from './newest-draft.ts'
+import { resolveReferences, schemaAt, withPlacesDefined } from './schema-references.ts'
 import { mapSchemas } from './schema-subset.ts'
+import { typed } from './typed-schema.ts'
+
+/** What a schema lost: the codes of notes. */
+export type SchemaLoss =
+  | 'tool.schema-root'
+  | 'schema.reference'
+  | 'schema.keywords'
+  | 'schema.invalid'
+
+/** `words`: what the root said and may not say, for the description of the tool. */
+export type FittedSchema = { schema: JsonObject; lost: readonly SchemaLoss[]; words?: string }
 
 /**
- * The schema as servers take it: an object with properties at the root, and items in each array.
- * The same object if nothing changed. `isLess`: a part of it is only in the description now.
- * `isOpen`: a reference became a schema that allows any value.
+ * The schema as servers take it: in the words of the 2020-12 draft, with an object that has
+ * properties at the root, and items in each array. The same object if nothing changed.
  */
-export function toolSchema(
-  schema: JsonObject,
-  { plainRoot = false, newest = false, references }: SchemaDialect,
-): { schema: JsonObject; isLess: boolean; isOpen: boolean } {
-  const inner = mapSchemas(schema, one => withItems(newest ? inNewest(one) : one))
-  const rooted = asObject(inner)
+export function toolSchema(given: JsonObject, dialect: SchemaDialect): FittedSchema {
+  const fitted = fittedOnce(given, dialect)
+  // What moves inside of the schema can no longer be found by its place.
+  if (dialect.references || fitted.schema === given) return fitted
+  const hoisted = withPlacesDefined(given)
+  return hoisted === given ? fitted : fittedOnce(hoisted, dialect)
+}
+
+function fittedOnce(given: JsonObject, dialect: SchemaDialect): FittedSchema {
+  const { plainRoot = false, references, form, rootKeys, incomplete } = dialect
+  const lost: SchemaLoss[] = []
+  let isInvalid = false
+  const inner = mapSchemas(given, one => {
+    const newest = inNewest(one, incomplete)
+    isInvalid ||= newest.isLess
+    return form ? loneUnion(withoutNull(newest.schema)) : newest.schema
+  })
+  if (isInvalid) lost.push('schema.invalid')
+  const rooted = asObject(inner, incomplete)
   const folded = plainRoot && rooted['type'] === 'object' ? foldRoot(rooted) : rooted
-  const { schema: whole, isLess: isOpen } =
-    references === 'bare' ? resolveReferences(folded) : { schema: folded, isLess: false }
-  return { schema: whole, isLess: folded !== rooted, isOpen }
+  if (folded !== rooted) lost.push('tool.schema-root')
+  const resolved = references ? resolveReferences(folded, references) : undefined
+  if (resolved?.isLess) lost.push('schema.reference')
+  const bare = resolved?.schema ?? folded
+  const named = form && '$schema' in bare ? without(bare, ['$schema']) : bare
+  const complete = form === 'typed' ? typed(named) : undefined
+  if (complete?.isLess || named !== bare) lost.push('schema.keywords')
+  const fitted = { schema: complete?.schema ?? named, lost }
+  return rootKeys ? withRootKeys(fitted, rootKeys) : fitted
 }
 
 const hasType = ({ type }: JsonObject, word: string) =>
   type === word || (Array.isArray(type) && type.includes(word))
 
-/** Some languages write an empty object as a list. */
-function withItems(schema: JsonObject): JsonObject {
-  const { properties } = schema
-  const isEmptyList = Array.isArray(properties) && properties.length === 0
-  const whole = isEmptyList ? { ...schema, properties: {} } : schema
-  return hasType(whole, 'array') && whole['items'] === undefined && !('prefixItems' in whole)
-    ? { ...whole, items: {} }
-    : whole
-}
-
-const bounds = { exclusiveMinimum: 'minimum', exclusiveMaximum: 'maximum' } as const
-
-/** Keywords of earlier drafts in the words of 2020-12. */
-function inNewest(schema: JsonObject): JsonObject {
-  let newer = schema
-  for (const [exclusive, inclusive] of Object.entries(bounds)) {
-    const { [exclusive]: flag, [inclusive]: bound } = newer
-    if (typeof flag !== 'boolean') continue
-    newer = without(newer, [exclusive])
-    if (flag && typeof bound === 'number')
-      newer = { ...without(newer, [inclusive]), [exclusive]: bound }
-  }
-  const { items, additionalItems } = newer
-  if (!Array.isArray(items)) return newer
-  return {
-    ...without(newer, ['items', 'additionalItems']),
-    prefixItems: items,
-    ...(additionalItems !== undefined && { items: additionalItems }),
-  }
-}
-
 /** Arguments are always an object, whatever else the schema allows, and wherever it is defined. */
-function asObject(given: JsonObject): JsonObject {
-  const named = definitionOf(given, given)
-  const schema = named ? { ...named, ...without(given, ['$ref']) } : given
+function asObject(given: JsonObject, isIncomplete = false): JsonObject {
+  const found = given['$ref'] === undefined ? undefined : definitionOf(given, given)
+  const schema = found ? { ...found, ...without(given, ['$ref']) } : given
   const { type, properties } = schema
   const isNamed = type === 'object'
   if (!isNamed && type !== undefined && !hasType(schema, 'object')) return schema
-  if (isNamed && properties != null) return schema
+  if (isNamed && (properties != null || isIncomplete)) return schema
   // What is no list of properties stays: the server says what is wrong with it.
   return { ...schema, type: 'object', properties: properties ?? {} }
 }
 
+/** `null` is a type of its own where a server takes none among the words of an enum. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const { enum: words, anyOf, type } = schema
+  if (!Array.isArray(words) || !words.includes(null)) return schema
+  const { enum: _, type: __, ...rest } = schema
+  const others = Array.isArray(type) ? type.filter(word => word !== 'null') : type
+  const isNullable = others !== type || type === undefined || type === 'null'
+  const known = words.filter(word => word !== null)
+  const options = [
+    ...(known.length > 0 ? [{ ...(others !== undefined && { type: others }), enum: known }] : []),
+    ...(isNullable ? [{ type: 'null' }] : []),
+  ]
+  if (anyOf === undefined) return { ...rest, anyOf: options }
+  const { allOf } = rest
+  return { ...rest, allOf: [...(Array.isArray(allOf) ? allOf : []), { anyOf: options }] }
+}
+
+/** A union says the types of its alternatives itself, where a server takes no type next to it. */
+function loneUnion(schema: JsonObject): JsonObject {
+  const { anyOf, type } = schema
+  if (!Array.isArray(anyOf) || type === undefined) return schema
+  const isTyped = (option: JsonObject) => 'type' in option || '$ref' in option || 'anyOf' in option
+  return {
+    ...without(schema, ['type']),
+    anyOf: anyOf.map((option: unknown) => {
+      if (isObject(option)) return isTyped(option) ? option : { type, ...option }
+      return option === true ? { type } : option
+    }),
+  }
+}
+
+/** Words of a schema that constrain nothing, and what is used by references alone. */
+const silent = new Set([
+  '$schema',
+  '$id',
+  'id',
+  '$anchor',
+  '$comment',
+  '$defs',
+  'definitions',
+  'title',
+  'examples',
+  'default',
+])
+
+/** The root with these keywords alone. */
+function withRootKeys(fitted: FittedSchema, taken: readonly string[]): FittedSchema {
+  const { schema } = fitted
+  const others = Object.keys(schema).filter(key => !taken.includes(key))
+  if (others.length === 0) return fitted
+  const { description } = schema
+  const refused = others.filter(key => key !== 'description' && !silent.has(key))
+  const omitted = refused.map(key => `${key}: ${writeMember(schema, key)}`).join(', ')
+  const words = joinedWords(description, omitted && `(${omitted})`)
+  return {
+    ...fitted,
+    schema: without(schema, others),
+    lost: refused.length > 0 ? [...fitted.lost, 'schema.keywords'] : fitted.lost,
+    ...(words !== '' && { words }),
+  }
+}
+
+const joinedWords = (...words: readonly unknown[]): string =>
+  words.filter(text => typeof text === 'string' && text !== '').join(' ')
+
 const unions = ['anyOf', 'oneOf', 'allOf'] as const
-const combining = [...unions, 'not', 'enum'] as const
+const combining = [...unions, 'not', 'enum', 'const'] as const
 
 /**
- * The schema without combinations at its root: it has the properties of all branches, requires
- * what every branch requires, and has the combination in its description. The same object if there
- * is none.
+ * The schema without combinations at its root: it has the properties of all branches, requires what
+ * every branch requires, and has the combination in its description. The same object if there is
+ * none.
  */
 export function foldRoot(schema: JsonObject): JsonObject {
   const found = combining.filter(key => key in schema)
   if (found.length === 0) return schema
-  const properties: JsonObject = isObject(schema['properties']) ? { ...schema['properties'] } : {}
-  const required = new Set<unknown>(namesIn(schema))
-  for (const key of unions) {
-    const branches = branchesOf(schema, key)
-    for (const branch of branches)
-      for (const [name, property] of Object.entries(
-        isObject(branch['properties']) ? branch['properties'] : {},
-      ))
-        if (!Object.hasOwn(properties, name)) setOwn(properties, name, property)
-    for (const name of branches.flatMap(namesIn))
-      if (key === 'allOf' || branches.every(branch => namesIn(branch).includes(name)))
-        required.add(name)
-  }
+  const { properties, required } = folded(schema, schema, [])
   const omitted = found.map(key => `${key}: ${writeMember(schema, key)}`).join(', ')
-  const description = [schema['description'], `(${omitted})`]
-    .filter(text => typeof text === 'string' && text !== '')
-    .join(' ')
   return {
     ...without(schema, [...found]),
     type: 'object',
     properties,
     ...(required.size > 0 && { required: [...required] }),
-    description,
+    description: joinedWords(schema['description'], `(${omitted})`),
   }
+}
+
+type Folded = { properties: JsonObject; required: Set<unknown> }
+
+/** Branches that contain each other are read this deep. */
+const deepest = 20
+
+/** The properties of a schema and of all its branches. `open`: the schemas that contain it. */
+function folded(schema: JsonObject, root: JsonObject, open: readonly JsonObject[]): Folded {
+  const properties: JsonObject = isObject(schema['properties']) ? { ...schema['properties'] } : {}
+  const required = new Set<unknown>(namesIn(schema))
+  if (open.length >= deepest || open.includes(schema)) return { properties, required }
+  for (const key of unions) {
+    const branches = branchesOf(schema, key, root).map(branch =>
+      folded(branch, root, [...open, schema]),
+    )
+    const found = new Map<string, unknown[]>()
+    for (const branch of branches)
+      for (const name in branch.properties)
+        found.set(name, [...(found.get(name) ?? []), branch.properties[name]])
+    for (const [name, forms] of found)
+      if (!Object.hasOwn(properties, name)) setOwn(properties, name, oneOf(forms, key))
+    const names = new Set(branches.flatMap(branch => [...branch.required]))
+    for (const name of names)
+      if (key === 'allOf' || branches.every(branch => branch.required.has(name))) required.add(name)
+  }
+  return { properties, required }
+}
+
+/** A property as its branches describe it: alternatives where they differ. */
+function oneOf(forms: readonly unknown[], key: (typeof unions)[number]): unknown {
+  const texts = forms.map(form => JSON.stringify(form))
+  const different = forms.filter((_, i) => texts.indexOf(texts[i] ?? '') === i)
+  if (different.length === 1 || key === 'allOf') return different[0]
+  return { anyOf: different }
 }
 
 const namesIn = ({ required }: JsonObject): unknown[] => (Array.isArray(required) ? required : [])
 
 /** The alternatives, also those that are defined elsewhere in the schema. */
-function branchesOf(schema: JsonObject, key: (typeof unions)[number]): JsonObject[] {
+function branchesOf(
+  schema: JsonObject,
+  key: (typeof unions)[number],
+  root: JsonObject,
+): JsonObject[] {
   const list = schema[key]
   if (!Array.isArray(list)) return []
-  return list.filter(isObject).map(branch => definitionOf(schema, branch) ?? branch)
+  return list.filter(isObject).map(branch => definitionOf(root, branch) ?? branch)
 }
 
-function definitionOf(schema: JsonObject, { $ref }: JsonObject): JsonObject | undefined {
-  if ($ref === undefined) return undefined
-  const [, at, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(String($ref)) ?? []
-  const all = at === undefined ? undefined : schema[at]
-  const found = isObject(all) && name !== undefined && Object.hasOwn(all, name) ? all[name] : {}
-  return isObject(found) && Object.keys(found).length > 0 ? found : undefined
+/** What a reference names in the end. Undefined: nothing, or itself. */
+function definitionOf(root: JsonObject, schema: JsonObject): JsonObject | undefined {
+  const seen = new Set<unknown>()
+  let found: JsonObject | undefined = schema
+  while (found && found['$ref'] !== undefined) {
+    if (seen.has(found['$ref'])) return undefined
+    seen.add(found['$ref'])
+    found = schemaAt(root, String(found['$ref']))
+    if (found === root) return undefined
+  }
+  return found !== schema && found && Object.keys(found).length > 0 ? found : undefined
 }

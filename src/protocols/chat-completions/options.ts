@@ -95,6 +95,8 @@ export type ChatCompletionsOptions = Pick<
   instructionsRole?: 'system' | 'developer'
   /** Writes call ids of nine letters and digits, which some servers require. Default false. */
   shortIds?: boolean
+  /** Tool names begin with a letter or an underscore, which some servers require. Default false. */
+  namesByLetter?: boolean
   /**
    * How reasoning is turned on and off. `effort` (default): by `reasoning_effort` only. `always`:
    * it cannot be turned off. `type` and `adaptive`: by `thinking.type`. `flag`: by
@@ -176,6 +178,7 @@ export const options = {
   maxTokensField: ['max_completion_tokens', 'max_tokens'],
   seedField: ['seed', 'random_seed'],
   shortIds: 'flag',
+  namesByLetter: 'flag',
   efforts: sharedOptions.efforts,
   thinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
   historyReasoning: ['field', 'parts', 'tags'],

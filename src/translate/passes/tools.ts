@@ -1,7 +1,8 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { Tool } from '../../canonical/tool.ts'
+import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { resolveReferences } from '../../kit/tools/schema-references.ts'
+import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
 import { toolKey } from '../../kit/tools/tool-names.ts'
 import { toolSchema } from '../../kit/tools/tool-schema.ts'
 import type { SchemaDialect } from '../../protocol.ts'
@@ -25,8 +26,8 @@ function fitFormat(
   report: PassReport,
 ): CanonicalRequest {
   const format = request.output?.format
-  if (references !== 'bare' || !format || !('schema' in format)) return request
-  const { schema, isLess } = resolveReferences(format.schema)
+  if (!references || !format || !('schema' in format)) return request
+  const { schema, isLess } = resolveReferences(format.schema, references)
   if (isLess) report.add('schema.reference', undefined, 'output.format.schema')
   return schema === format.schema
     ? request
@@ -49,15 +50,28 @@ function fitTools(
 function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): Tool {
   const tool = withOutput(given, dialect, report)
   if (tool.type !== 'function' || !isObject(tool.parameters)) return tool
-  const { schema, isLess, isOpen } = toolSchema(tool.parameters, dialect)
-  if (isLess) report.add('tool.schema-root', tool.at, 'parameters')
-  if (isOpen) report.add('schema.reference', tool.at, 'parameters')
-  return schema === tool.parameters ? tool : { ...tool, parameters: schema }
+  const { schema, lost, words } = toolSchema(tool.parameters, dialect)
+  for (const code of lost) report.add(code, tool.at, 'parameters')
+  const description = [tool.description, words].filter(Boolean).join(' ')
+  const fitted =
+    schema === tool.parameters
+      ? tool
+      : { ...tool, parameters: schema, ...(words !== undefined && { description }) }
+  return dialect.strict === 'closed' ? withStrictness(fitted, report) : fitted
+}
+
+/** A server that does not take the schema of a strict function refuses the whole request. */
+function withStrictness(tool: FunctionTool, report: PassReport): FunctionTool {
+  const { parameters } = tool
+  if (tool.strict !== true || !parameters || isInStrictSubset(parameters)) return tool
+  report.add('tool.strict', tool.at, 'strict')
+  const { strictImplied: _, ...lax } = tool
+  return { ...lax, strict: false }
 }
 
 function withOutput(tool: Tool, { references }: SchemaDialect, report: PassReport): Tool {
-  if (references !== 'bare' || tool.type !== 'function' || !isObject(tool.output)) return tool
-  const { schema, isLess } = resolveReferences(tool.output)
+  if (!references || tool.type !== 'function' || !isObject(tool.output)) return tool
+  const { schema, isLess } = resolveReferences(tool.output, references)
   if (isLess) report.add('schema.reference', tool.at, 'output')
   return schema === tool.output ? tool : { ...tool, output: schema }
 }

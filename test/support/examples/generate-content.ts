@@ -202,6 +202,21 @@ export const examples: Record<string, Example> = {
   'reasoning.summary': fromItems(
     items.request({ model: 'gemini-3-pro', reasoning: { effort: 'low', summary: 'detailed' } }),
   ),
+  'schema.keywords': fromChat(
+    chat.request({
+      messages: [user],
+      tools: [
+        {
+          type: 'function',
+          function: {
+            name: 'look',
+            parameters: { type: 'object', anyOf: [{ required: ['day'] }, { required: ['hour'] }] },
+          },
+        },
+      ],
+    }),
+    { tools: { schemas: 'plain' } },
+  ),
   'tool.server': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] })),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), {
     tools: { serverTools: 'map' },

@@ -507,7 +507,7 @@ export const examples: Record<string, Example> = {
         {
           type: 'function',
           name: 'look',
-          parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+          parameters: { type: 'object', anyOf: [{ required: ['day'] }, { required: ['hour'] }] },
         },
       ],
     },

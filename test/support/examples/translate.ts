@@ -177,6 +177,47 @@ export const examples: Record<string, Example> = {
       },
     ],
   }),
+  'schema.keywords': makers('converse').request('chat-completions')({
+    ...chat.says(user),
+    model: 'amazon.nova-pro-v1:0',
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'look',
+          parameters: { type: 'object', properties: {}, additionalProperties: false },
+        },
+      },
+    ],
+  }),
+  'tool.strict': makers('chat-completions').request('messages')(
+    blocks.request({
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [
+        {
+          name: 'look',
+          strict: true,
+          input_schema: {
+            type: 'object',
+            properties: { day: { type: 'string' } },
+            additionalProperties: false,
+          },
+        },
+      ],
+    }),
+  ),
+  'schema.invalid': toMessages({
+    ...chat.says(user),
+    tools: [
+      {
+        type: 'function',
+        function: {
+          name: 'look',
+          parameters: { type: 'object', properties: { count: { type: 'int' } } },
+        },
+      },
+    ],
+  }),
   'tool-choice.strict-tools': makers('messages').request('generate-content')(
     gemini.heldToSchemas(),
     {},

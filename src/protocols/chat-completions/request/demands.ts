@@ -1,10 +1,12 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { hashId, mapCallId, mapName } from '../../../kit/conversation/ids.ts'
-import type { Demands, InstructionDemands } from '../../../protocol.ts'
+import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import type { Options } from '../options.ts'
 
 const longest = 64
+
+export const schemaDialect: SchemaDialect = { strict: 'closed' }
 
 const later = {
   auto: 'user',
@@ -19,17 +21,18 @@ const later = {
  */
 export function demands(
   _request: CanonicalRequest,
-  { shortIds, systemPlacement = 'auto', instructionsRole, customTools }: Options,
+  { shortIds, namesByLetter, systemPlacement = 'auto', instructionsRole, customTools }: Options,
 ): Demands {
   return {
     lateTools: 'list',
+    schemas: schemaDialect,
     instructions: {
       later: later[systemPlacement],
       joined: true,
       developer: instructionsRole === 'developer',
     },
     toolNames: {
-      spell: name => mapName(name, longest),
+      spell: namesByLetter ? byLetter : name => mapName(name, longest),
       longest,
       freeform: customTools === 'wrap' ? 'wrapped' : 'freeform',
     },
@@ -38,6 +41,11 @@ export function demands(
       wireCallId: shortIds ? shortId : id => mapCallId(id, validCallId),
     },
   }
+}
+
+const byLetter = (name: string): string => {
+  const mapped = mapName(name, longest)
+  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, longest - 1)}`
 }
 
 /** An id of nine letters and digits. */

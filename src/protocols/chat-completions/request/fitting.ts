@@ -1,9 +1,10 @@
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
-import { plainSchema } from '../../../kit/tools/plain-schema.ts'
+import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { schemaDialect } from './demands.ts'
 import { fitMessages } from './fitting-messages.ts'
 import { fitReasoning } from './fitting-reasoning.ts'
 
@@ -114,19 +115,15 @@ const toolStream: Edit = (body, { toolStream: wanted }) =>
     ? { ...body, tool_stream: true }
     : body
 
-const schemas: Edit = (body, { schemas: taken }, report) => {
-  const tools = body['tools']
-  if (taken !== 'plain' || !Array.isArray(tools)) return body
-  const plain = tools.map((tool: unknown, i) => {
-    const fn = isObject(tool) ? tool['function'] : undefined
-    const schema = isObject(fn) ? fn['parameters'] : undefined
-    if (!isObject(tool) || !isObject(fn) || !isObject(schema)) return tool
-    const fitting = plainSchema(schema)
-    if (fitting === schema) return tool
-    report.add('schema.keywords', `/tools/${i}/function/parameters`)
-    return { ...tool, function: { ...fn, parameters: fitting } }
-  })
-  return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
+const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
+  if (taken === 'keep') return body
+  const dialect = dialectOf(taken, schemaDialect)
+  const tools = fitTools(body['tools'], (tool, i) =>
+    fitTool(tool, ['function', 'parameters'], dialect, () =>
+      report.add('schema.keywords', `/tools/${i}/function/parameters`),
+    ),
+  )
+  return tools === body['tools'] ? body : { ...body, tools }
 }
 
 /**

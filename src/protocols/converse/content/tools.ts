@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
-import { enforceable } from '../../../kit/tools/enforceable.ts'
+import { endsSomewhere, enforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import { refusesSchemas } from '../../../models/claude.ts'
@@ -212,9 +212,12 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
   if (deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const isRefused = strict === true && !native && refusesSchemas(writing.model)
   if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
-  const isStrict = strict && !isRefused && (!strictImplied || native)
+  const isClaude = !native && family === 'claude'
+  const isUnfit = strict === true && isClaude && parameters != null && !endsSomewhere(parameters)
+  if (isUnfit && !isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
+  const isStrict = strict && !isRefused && !isUnfit && (!strictImplied || native)
   const shown =
-    isStrict && !native && parameters && family === 'claude'
+    isStrict && parameters && isClaude
       ? enforceable(parameters, { at, field: 'parameters' }, report)
       : parameters
   const json = native

@@ -1,11 +1,14 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { hashId, mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
-import type { Demands } from '../../../protocol.ts'
+import { dialectOf } from '../../../kit/tools/fit-tool.ts'
+import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { familyOf } from '../models.ts'
 import type { Options } from '../options.ts'
 
 const longest = 64
+
+export const schemaDialect: SchemaDialect = { plainRoot: true }
 
 /**
  * The server refuses a turn with calls that the results of all of them do not follow, and takes
@@ -16,7 +19,7 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
   return {
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
-    schemas: { plainRoot: true, newest: true },
+    schemas: dialectOf(options.schemas, schemaDialect),
     toolNames: {
       spell: name => mapName(name, longest),
       spellProperty: mapProperty,

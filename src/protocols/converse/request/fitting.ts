@@ -1,8 +1,10 @@
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
-import type { ConverseOptions } from '../options.ts'
+import type { Options } from '../options.ts'
+import { schemaDialect } from './demands.ts'
 
-type Edit = (body: JsonObject, options: ConverseOptions, report: ConverseReport) => JsonObject
+type Edit = (body: JsonObject, options: Options, report: ConverseReport) => JsonObject
 
 /**
  * The request as its model requires by the options, with a note for each change. The same object if
@@ -10,7 +12,7 @@ type Edit = (body: JsonObject, options: ConverseOptions, report: ConverseReport)
  */
 export function fitRequest(
   wire: unknown,
-  options: ConverseOptions,
+  options: Options,
 ): { wire: unknown; notes: ConverseReport['notes'] } {
   const report = createConverseReport()
   if (!isObject(wire)) return { wire, notes: [] }
@@ -55,4 +57,16 @@ const thinkingOff: Edit = (body, { thinkingOff: taken = 'disabled' }, report) =>
     : without(body, ['additionalModelRequestFields'])
 }
 
-const edits: readonly Edit[] = [toolChoice, ownChoice, thinkingOff]
+const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
+  if (taken === 'keep') return body
+  const config = objectAt(body, 'toolConfig')
+  const dialect = dialectOf(taken, { ...schemaDialect, incomplete: true })
+  const tools = fitTools(config['tools'], (tool, i) =>
+    fitTool(tool, ['toolSpec', 'inputSchema', 'json'], dialect, () =>
+      report.add('schema.keywords', `/toolConfig/tools/${i}/toolSpec/inputSchema/json`),
+    ),
+  )
+  return tools === config['tools'] ? body : { ...body, toolConfig: { ...config, tools } }
+}
+
+const edits: readonly Edit[] = [toolChoice, ownChoice, thinkingOff, schemas]

@@ -1,6 +1,6 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapName } from '../../../kit/conversation/ids.ts'
-import type { Demands } from '../../../protocol.ts'
+import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import type { Options } from '../options.ts'
 
 /**
@@ -11,7 +11,7 @@ export function demands(_request: CanonicalRequest, { systemPlacement }: Options
   return {
     lateTools: 'list',
     validatedChoice: true,
-    schemas: { references: 'bare' },
+    schemas: schemaDialect,
     instructions: { later: systemPlacement === 'hoist' ? 'front' : 'user' },
     toolNames: { spell, longest, freeform: 'wrapped' },
     toolPairs: { resultsFollowCalls: true, namesInResults: true, uniqueCallIds: true },
@@ -19,6 +19,8 @@ export function demands(_request: CanonicalRequest, { systemPlacement }: Options
 }
 
 const longest = 128
+
+export const schemaDialect: SchemaDialect = { references: 'bare' }
 
 /** A name begins with a letter or an underscore, and may hold dots and colons. */
 function spell(name: string): string {

@@ -1,15 +1,13 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
+import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
-import type { GenerateContentOptions } from '../options.ts'
+import type { Options } from '../options.ts'
+import { schemaDialect } from './demands.ts'
 import { budgets } from './effort.ts'
 
-type Edit = (
-  wire: JsonObject,
-  options: GenerateContentOptions,
-  report: GenerateContentReport,
-) => JsonObject
+type Edit = (wire: JsonObject, options: Options, report: GenerateContentReport) => JsonObject
 
 /**
  * The request as its server requires by the options, with a note for each change. The same object
@@ -17,10 +15,10 @@ type Edit = (
  */
 export function fitRequest(
   wire: unknown,
-  options: GenerateContentOptions,
+  options: Options,
 ): { wire: unknown; notes: GenerateContentReport['notes'] } {
   const report = createGeminiReport()
-  if (!isObject(wire) || !isObject(wire['generationConfig'])) return { wire, notes: [] }
+  if (!isObject(wire)) return { wire, notes: [] }
   let body = wire
   for (const edit of edits) body = edit(body, options, report)
   return { wire: body, notes: report.notes }
@@ -40,7 +38,7 @@ const place = '/generationConfig/thinkingConfig'
 
 function fitThinking(
   thinking: JsonObject,
-  options: GenerateContentOptions,
+  options: Options,
   report: GenerateContentReport,
 ): JsonObject {
   const { thinkingLevel: level, thinkingBudget: budget } = thinking
@@ -84,4 +82,23 @@ const format: Edit = (wire, { jsonWithTools }, report) => {
   }
 }
 
-const edits: readonly Edit[] = [thinking, format]
+/** The schemas of the other dialect, in `parameters`, stay. */
+const schemas: Edit = (wire, { schemas: taken = 'keep' }, report) => {
+  if (taken === 'keep') return wire
+  const dialect = dialectOf(taken, { ...schemaDialect, incomplete: true })
+  const tools = fitTools(wire['tools'], (tool, i) => {
+    if (!isObject(tool)) return tool
+    const list = fitTools(tool['functionDeclarations'], (declaration, at) =>
+      fitTool(declaration, ['parametersJsonSchema'], dialect, () =>
+        report.add(
+          'schema.keywords',
+          `/tools/${i}/functionDeclarations/${at}/parametersJsonSchema`,
+        ),
+      ),
+    )
+    return list === tool['functionDeclarations'] ? tool : { ...tool, functionDeclarations: list }
+  })
+  return tools === wire['tools'] ? wire : { ...wire, tools }
+}
+
+const edits: readonly Edit[] = [thinking, format, schemas]

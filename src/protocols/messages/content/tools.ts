@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { enforceable, isEnforceable } from '../../../kit/tools/enforceable.ts'
+import { endsSomewhere, enforceable, isEnforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import type { MessagesReport } from '../notes.ts'
@@ -216,10 +216,10 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
   report.ext(ext, at)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const enforced = !native && strict === true && parameters
-  const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
+  const isUnfit = enforced && !(strictImplied ? isEnforceable(enforced) : endsSomewhere(enforced))
   if (isUnfit) report.add('tool.strict', at, 'parameters')
   const shown =
-    enforced && !strictImplied
+    enforced && !strictImplied && !isUnfit
       ? enforceable(enforced, { at, field: 'parameters' }, report)
       : parameters
   const wire = wireOf<MessagesWrittenTool>(

@@ -1,11 +1,13 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
 import { takesMidSystem } from '../../../models/claude.ts'
-import type { Demands, InstructionDemands } from '../../../protocol.ts'
+import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import type { Options } from '../options.ts'
 
 const longest = 128
+
+export const schemaDialect: SchemaDialect = { plainRoot: true }
 
 const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<
   string,
@@ -25,7 +27,7 @@ export function demands(
   return {
     lateTools: 'list',
     instructions: { later: later[placement] },
-    schemas: { plainRoot: true, newest: true },
+    schemas: schemaDialect,
     toolNames: {
       spell: name => mapName(name, longest),
       spellProperty: mapProperty,

@@ -2,6 +2,7 @@ import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import {
   alwaysThinks,
   takesMidSystem,
@@ -9,10 +10,11 @@ import {
   thinksBetweenTools,
 } from '../../../models/claude.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
-import type { MessagesOptions } from '../options.ts'
+import type { Options } from '../options.ts'
+import { schemaDialect } from './demands.ts'
 import { isForced } from './tool-choice.ts'
 
-type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
+type Edit = (body: JsonObject, options: Options, report: MessagesReport) => JsonObject
 
 /**
  * The request as its server requires by the options, with a note for each change. The same object
@@ -20,7 +22,7 @@ type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport)
  */
 export function fitRequest(
   wire: unknown,
-  options: MessagesOptions,
+  options: Options,
 ): { wire: unknown; notes: MessagesReport['notes'] } {
   const report = createMessagesReport()
   if (!isObject(wire)) return { wire, notes: [] }
@@ -129,5 +131,16 @@ const toolChoice: Edit = (body, _, report) => {
   return { ...body, tool_choice: { ...without(choice, ['name']), type: 'auto' } }
 }
 
+const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
+  if (taken === 'keep') return body
+  const dialect = dialectOf(taken, { ...schemaDialect, incomplete: true })
+  const tools = fitTools(body['tools'], (tool, i) =>
+    fitTool(tool, ['input_schema'], dialect, () =>
+      report.add('schema.keywords', `/tools/${i}/input_schema`),
+    ),
+  )
+  return tools === body['tools'] ? body : { ...body, tools }
+}
+
 // The budget is made of the effort as the client wrote it.
-const edits: readonly Edit[] = [placement, thinking, effort, toolChoice]
+const edits: readonly Edit[] = [placement, thinking, effort, toolChoice, schemas]

@@ -2,9 +2,10 @@ import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
-import { plainSchema } from '../../../kit/tools/plain-schema.ts'
+import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { schemaDialect } from './demands.ts'
 
 type Edit = (body: JsonObject, options: Options, report: ResponsesReport) => JsonObject
 
@@ -56,18 +57,24 @@ const effort: Edit = (body, { efforts }, report) => {
     : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
 }
 
-const schemas: Edit = (body, { schemas: taken }, report) => {
-  const { tools } = body
-  if (taken !== 'plain' || !Array.isArray(tools)) return body
-  const plain = tools.map((tool: unknown, i) => {
-    const schema = isObject(tool) ? tool['parameters'] : undefined
-    if (!isObject(tool) || !isObject(schema)) return tool
-    const fitting = plainSchema(schema)
-    if (fitting === schema) return tool
-    report.add('schema.keywords', `/tools/${i}/parameters`)
-    return { ...tool, parameters: fitting }
-  })
-  return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
+const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
+  if (taken === 'keep') return body
+  const dialect = dialectOf(taken, schemaDialect)
+  const fitAt =
+    (place: string) =>
+    (tool: unknown, i: number): unknown => {
+      const at = `${place}/${i}`
+      // Those of a namespace are listed in it.
+      if (isObject(tool) && Array.isArray(tool['tools'])) {
+        const tools = fitTools(tool['tools'], fitAt(`${at}/tools`))
+        return tools === tool['tools'] ? tool : { ...tool, tools }
+      }
+      return fitTool(tool, ['parameters'], dialect, () =>
+        report.add('schema.keywords', `${at}/parameters`),
+      )
+    }
+  const tools = fitTools(body['tools'], fitAt('/tools'))
+  return tools === body['tools'] ? body : { ...body, tools }
 }
 
 const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {

@@ -1,0 +1,60 @@
+import type { SchemaDialect, ToolOptions } from '../../protocol.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+import { toolSchema } from './tool-schema.ts'
+
+/** The dialect of the target, or a smaller one that its server or the model takes. */
+export function dialectOf(taken: ToolOptions['schemas'], own: SchemaDialect): SchemaDialect {
+  switch (taken) {
+    case 'plain':
+      return { ...own, plainRoot: true, form: 'plain' }
+    case 'typed':
+      return { ...own, plainRoot: true, form: 'typed', references: 'bare' }
+    case 'flat':
+      return { ...own, plainRoot: true, references: 'none', rootKeys: flatRoot }
+    default:
+      return own
+  }
+}
+
+const flatRoot = ['type', 'properties', 'required']
+
+/**
+ * A tool of a written request with its schema in this dialect. `path`: the keys that lead to the
+ * schema. `onLoss` is called once if the schema says less than before. The same object if nothing
+ * changed.
+ */
+export function fitTool(
+  tool: unknown,
+  path: readonly string[],
+  dialect: SchemaDialect,
+  onLoss: () => void,
+): unknown {
+  if (!isObject(tool)) return tool
+  let inner: unknown = tool
+  for (const key of path) inner = isObject(inner) ? inner[key] : undefined
+  if (!isObject(inner)) return tool
+  const { schema, lost, words } = toolSchema(inner, dialect)
+  if (lost.length > 0) onLoss()
+  return schema === inner ? tool : withSchema(tool, path, schema, words)
+}
+
+/** `words` become part of the description, which is next to the name. */
+function withSchema(
+  tool: JsonObject,
+  [key = '', ...rest]: readonly string[],
+  schema: JsonObject,
+  words: string | undefined,
+): JsonObject {
+  const inner = tool[key]
+  const value = rest.length > 0 && isObject(inner) ? withSchema(inner, rest, schema, words) : schema
+  if (words === undefined || !('name' in tool)) return { ...tool, [key]: value }
+  const description = [tool['description'], words].filter(Boolean).join(' ')
+  return { ...tool, description, [key]: value }
+}
+
+/** The list with each of its tools fitted; the same if none changed. */
+export function fitTools(list: unknown, fit: (tool: unknown, i: number) => unknown): unknown {
+  if (!Array.isArray(list)) return list
+  const fitted = list.map(fit)
+  return fitted.every((tool, i) => tool === list[i]) ? list : fitted
+}

@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest'
+import type { TranslateOptions } from '../../src/index.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import { type Declared, declaredIn, requests, type Schema } from '../support/tool-requests.ts'
+import { translateRequest } from '../support/untyped.ts'
+
+type Given = Partial<Declared> & { from?: ProtocolName; model?: string; vendor?: string }
+
+/** The only tool as it is written, with the codes of notes about tools. */
+function written(to: ProtocolName, schema: Schema, given: Given = {}) {
+  const { from = 'messages', model = 'm', vendor, ...named } = given
+  const { body, notes } = translateRequest(
+    { ...requests[from]([{ name: 'find', schema, ...named }]), model },
+    { from, to, model, ...(vendor && { vendor }) } as TranslateOptions,
+  )
+  return {
+    schema: declaredIn(to, body)[0]?.schema,
+    body: JSON.stringify(body),
+    notes: notes.map(({ code }) => code).filter(code => /^(tool|schema)\./.test(code)),
+  }
+}
+
+const city = { type: 'string' }
+const open = { type: 'object', properties: { city } }
+const closed = { ...open, required: ['city'], additionalProperties: false }
+
+describe('strict functions toward servers that require every property', () => {
+  test.each<[string, Schema, string[]]>([
+    ['a closed schema stays strict', closed, []],
+    ['a property may be left out', { ...closed, required: [] }, ['tool.strict']],
+    ['a deeper object is open', { ...closed, properties: { city: open } }, ['tool.strict']],
+    ['a keyword is not known', { ...closed, minProperties: 1 }, ['tool.strict']],
+    [
+      'a format is not known',
+      { ...closed, properties: { city: { ...city, format: 'uri' } } },
+      ['tool.strict'],
+    ],
+    ['any value is allowed', { ...closed, properties: { city: {} } }, ['tool.strict']],
+  ])('%s', (_, schema, codes) => {
+    for (const to of ['chat-completions', 'responses'] as const) {
+      const { body, notes } = written(to, schema, { strict: true })
+      expect(notes).toEqual(codes)
+      expect(body.includes('"strict":true')).toBe(codes.length === 0)
+    }
+  })
+
+  test('a model of Claude that enforces grammars gets no recursive one', () => {
+    const list = { type: 'array', items: { $ref: '#/$defs/Node' } }
+    const schema = {
+      type: 'object',
+      properties: { list },
+      required: ['list'],
+      additionalProperties: false,
+      $defs: { Node: { ...closed, properties: { city: list } } },
+    }
+    for (const to of ['messages', 'converse'] as const) {
+      const { body, notes } = written(to, schema, {
+        from: 'chat-completions',
+        strict: true,
+        model: 'anthropic.claude-sonnet-4-5',
+      })
+      expect(notes).toEqual(['tool.strict'])
+      expect(body).not.toContain('"strict":true')
+    }
+  })
+})
+
+describe('a model that takes little at the root', () => {
+  const model = 'us.amazon.nova-pro-v1:0'
+
+  test('gets references in place, and the rest in the description', () => {
+    const { schema, body, notes } = written(
+      'converse',
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        title: 'Find',
+        type: 'object',
+        properties: { city: { $ref: '#/$defs/City' } },
+        additionalProperties: false,
+        $defs: { City: city },
+      },
+      { model, description: 'Finds it.' },
+    )
+    expect(schema).toEqual(open)
+    expect(body).toContain('"description":"Finds it. (additionalProperties: false)"')
+    expect(notes).toEqual(['schema.keywords'])
+  })
+
+  test('the same for its own clients at a named vendor alone', () => {
+    const given = { ...open, title: 'Find' }
+    const own = { from: 'converse', model } as const
+    expect(written('converse', given, own).schema).toEqual(given)
+    expect(written('converse', given, { ...own, vendor: 'bedrock' }).schema).toEqual(open)
+  })
+})
+
+describe('a server that requires a type in each schema', () => {
+  test('gets types, and nothing next to references', () => {
+    const { schema } = written(
+      'chat-completions',
+      {
+        type: 'object',
+        properties: {
+          any: { description: 'whatever' },
+          named: { $ref: '#/$defs/City', description: 'where' },
+          maybe: { type: 'string', anyOf: [{ minLength: 1 }, { const: '' }] },
+          words: { enum: ['a', null] },
+        },
+        $defs: { City: city },
+      },
+      { vendor: 'moonshot' },
+    )
+    expect(schema).toMatchObject({
+      properties: {
+        any: { description: 'whatever', anyOf: [{ type: 'string' }, {}, {}, {}, {}, {}] },
+        named: { type: 'string', description: 'where' },
+        maybe: {
+          anyOf: [
+            { type: 'string', minLength: 1 },
+            { type: 'string', const: '' },
+          ],
+        },
+        words: { anyOf: [{ enum: ['a'] }, { type: 'null' }] },
+      },
+    })
+  })
+
+  test('a name begins with a letter', () => {
+    const { body } = written('chat-completions', open, { vendor: 'moonshot', name: '21st_magic' })
+    expect(body).toContain('"name":"_21st_magic"')
+  })
+})
+
+describe('callers of the same protocol', () => {
+  const old = { type: 'object', properties: { a: { minimum: 0, exclusiveMinimum: true } } }
+  const pairs: [ProtocolName, string, string, Schema, Schema][] = [
+    ['chat-completions', 'openai', 'gpt-5.2', old, { properties: { a: { exclusiveMinimum: 0 } } }],
+    ['chat-completions', 'mistral', 'm', old, { properties: { a: { exclusiveMinimum: 0 } } }],
+    ['responses', 'openai', 'gpt-5.2', { type: 'object' }, { properties: {} }],
+    ['messages', 'anthropic', 'claude-opus-5', old, { properties: { a: { exclusiveMinimum: 0 } } }],
+    [
+      'messages',
+      'anthropic',
+      'claude-opus-5',
+      { ...open, anyOf: [{ required: ['city'] }] },
+      { ...open, required: ['city'] },
+    ],
+    ['converse', 'bedrock', 'anthropic.claude-opus-4-5', { properties: { city } }, open],
+    [
+      'generate-content',
+      'gemini',
+      'gemini-3-pro',
+      { ...open, properties: { a: { $ref: '#/$defs/A', title: 'a' } }, $defs: { A: city } },
+      { properties: { a: { type: 'string', title: 'a' } } },
+    ],
+  ]
+
+  test.each(pairs)('of %s get at %s, %s what it takes', (name, vendor, model, given, sent) => {
+    expect(written(name, given, { from: name, vendor, model }).schema).toMatchObject(sent)
+  })
+
+  test.each(pairs)('of %s keep at an unknown server what they send', (name, _, model, given) => {
+    expect(written(name, given, { from: name, model }).schema).toBe(given)
+  })
+
+  test('keep a tool that the vendor takes', () => {
+    const given = { type: 'object' }
+    for (const [name, vendor] of [
+      ['messages', 'anthropic'],
+      ['converse', 'bedrock'],
+      ['generate-content', 'gemini'],
+    ] as const)
+      expect(written(name, given, { from: name, vendor, model: 'm' }).schema).toBe(given)
+  })
+})
+
+describe('references', () => {
+  test('by a place in the schema still lead there when it has changed', () => {
+    const { schema } = written(
+      'messages',
+      {
+        type: 'object',
+        properties: {
+          pair: { type: 'array', items: [city, { type: 'integer' }] },
+          second: { $ref: '#/properties/pair/items/1' },
+        },
+      },
+      { from: 'chat-completions' },
+    )
+    expect(schema).toMatchObject({
+      properties: {
+        pair: { prefixItems: [city, { type: 'integer' }] },
+        second: { $ref: '#/$defs/_properties_pair_items_1' },
+      },
+      $defs: { _properties_pair_items_1: { type: 'integer' } },
+    })
+  })
+
+  test('through a renamed property have its new name, as values and dependents have', () => {
+    const { schema = {} } = written(
+      'messages',
+      {
+        type: 'object',
+        properties: { $top: city, other: { $ref: '#/properties/$top' } },
+        dependentRequired: { $top: ['other'], other: ['$top'] },
+        default: { $top: 'a' },
+      },
+      { from: 'chat-completions' },
+    )
+    expect(JSON.stringify(schema)).not.toContain('$top')
+    const [name = ''] = Object.keys(schema['properties'] as object)
+    expect(schema).toMatchObject({
+      properties: { other: { $ref: `#/properties/${name}` } },
+      dependentRequired: { [name]: ['other'], other: [name] },
+      default: { [name]: 'a' },
+    })
+  })
+
+  test('by an anchor are found', () => {
+    const { schema, notes } = written('generate-content', {
+      type: 'object',
+      properties: { a: { $ref: '#city' } },
+      definitions: { City: { $id: '#city', type: 'string' } },
+    })
+    expect(schema).toMatchObject({ properties: { a: city } })
+    expect(notes).toEqual([])
+  })
+})
+
+test.each<[string, Schema, Schema]>([
+  ['dependencies of names', { dependencies: { a: ['b'] } }, { dependentRequired: { a: ['b'] } }],
+  ['dependencies of schemas', { dependencies: { a: {} } }, { dependentSchemas: { a: {} } }],
+  ['a list in a list', { items: [{ type: 'array' }] }, { prefixItems: [{ items: {} }] }],
+  ['keywords without a value', { required: null, description: null }, {}],
+  ['a type of a program', { type: 'int' }, {}],
+  ['names twice', { required: ['a', 'a'] }, { required: ['a'] }],
+])('%s are written in 2020-12', (_, inner, expected) => {
+  const { schema = {} } = written('chat-completions', {
+    type: 'object',
+    properties: { a: inner },
+  })
+  const { a } = schema['properties'] as { a: Schema }
+  expect(a).toMatchObject(expected)
+  expect(Object.keys(a)).toEqual(Object.keys(expected))
+})
