@@ -1,6 +1,7 @@
 import type { SchemaDialect } from '../../protocol.ts'
 import { writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
+import { fitsAlready } from './fits-already.ts'
 import { inNewest } from './newest-draft.ts'
 import { resolveReferences, schemaAt, withPlacesDefined } from './schema-references.ts'
 import { mapSchemas } from './schema-subset.ts'
@@ -16,11 +17,14 @@ export type SchemaLoss =
 /** `words`: what the root said and may not say, for the description of the tool. */
 export type FittedSchema = { schema: JsonObject; lost: readonly SchemaLoss[]; words?: string }
 
+const nothing: readonly SchemaLoss[] = []
+
 /**
  * The schema as servers take it: in the words of the 2020-12 draft, with an object that has
  * properties at the root, and items in each array. The same object if nothing changed.
  */
 export function toolSchema(given: JsonObject, dialect: SchemaDialect): FittedSchema {
+  if (fitsAlready(given, dialect)) return { schema: given, lost: nothing }
   const fitted = fittedOnce(given, dialect)
   // What moves inside of the schema can no longer be found by its place.
   if (dialect.references || fitted.schema === given) return fitted
