@@ -5,7 +5,7 @@ import { generateContent } from '../../../src/protocols/generate-content/index.t
 import type { GenerateContentOptions } from '../../../src/protocols/generate-content/options.ts'
 import { leaves } from '../../../src/testing/json.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
-import { translateRequest } from '../../support/untyped.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Body = Record<string, unknown>
 
@@ -1150,4 +1150,51 @@ test('notes unknown fields of a snake_case object at their path', () => {
     '/generation_config/thinking_config/odd',
     '/tool_config/rare',
   ])
+})
+
+describe('a GIF, which no model reads', () => {
+  const base64 = { type: 'base64', media_type: 'image/gif', data: 'R0lGODlhAQABAAAAACw=' }
+  test.each([base64, { type: 'url', url: 'https://example.com/a.gif' }])(
+    'is left out of a request with a note: %j',
+    source => {
+      const content = [
+        { type: 'text', text: 'look' },
+        { type: 'image', source },
+      ]
+      const { body, notes } = translateRequest(
+        { model: 'gemini-3-pro', max_tokens: 9, messages: [{ role: 'user', content }] },
+        { from: 'messages', to: 'generate-content' },
+      )
+      expect(body).toMatchObject({ contents: [{ parts: [{ text: 'look' }] }] })
+      expect(JSON.stringify(body)).not.toContain('gif')
+      expect(notes).toMatchObject([
+        { kind: 'dropped', code: 'media.unsupported', path: '/messages/0/content/1' },
+      ])
+    },
+  )
+
+  test('reaches a client that shows it', () => {
+    const image_url = { url: `data:image/gif;base64,${base64.data}` }
+    const { body } = translateResponse(
+      {
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [
+          {
+            index: 0,
+            finish_reason: 'stop',
+            message: {
+              role: 'assistant',
+              content: 'here',
+              images: [{ type: 'image_url', image_url, index: 0 }],
+            },
+          },
+        ],
+      },
+      { from: 'chat-completions', to: 'generate-content' },
+    )
+    expect(JSON.stringify(body)).toContain('image/gif')
+  })
 })

@@ -288,13 +288,22 @@ const isEmpty = (source: MediaPart['source']) =>
   (source.type === 'base64' && source.data === '') ||
   (source.type === 'url' && source.url === '')
 
+/**
+ * No model reads them, and the server refuses the whole request.
+ * Source: https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats, 2026-11-29
+ */
+const isRefused = (source: MediaPart['source']) =>
+  'mime' in source
+    ? source.mime === 'image/gif'
+    : source.type === 'url' && mimeOfUrl(source.url) === 'image/gif'
+
 /** The part without its common fields. Undefined: it cannot be written. */
 function encodeSource(
   part: MediaPart,
-  { report, native, unresolvable }: Writing,
+  { report, native, unresolvable, to }: Writing,
 ): GenerateContentWrittenPart | undefined {
   const { source, filename: displayName, at, ext } = part
-  if (!native && isEmpty(source)) {
+  if (!native && (isEmpty(source) || (to === 'provider' && isRefused(source)))) {
     report.add('media.unsupported', at)
     return undefined
   }
