@@ -45,8 +45,7 @@ export function encodeUsage(
   if (Object.keys(cacheWriteByTtl ?? {}).some(ttl => ttl !== '30m' && ttl !== '12h'))
     report.once('cache.ttl', '', 'usage.cacheWriteByTtl')
   const own = fieldsOf(ext)
-  if (mayLack && !own && Object.keys(usageTable.write(usage)).length === 0)
-    return undefined
+  if (mayLack && !own && Object.keys(usageTable.write(usage)).length === 0) return undefined
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const total = (input ?? 0) + (output ?? 0)
   const known = usageTable.write(Object.assign({ total }, none, omitUndefined(usage)))

@@ -34,9 +34,9 @@ import {
   type ChatCompletionsWrittenChoice,
   type ChatCompletionsWrittenResponse,
 } from '../schema.ts'
+import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from '../usage.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
-import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from '../usage.ts'
 
 const knownOfResponse = keysOf<ChatCompletionsResponse>()(
   'id',

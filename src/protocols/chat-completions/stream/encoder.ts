@@ -29,13 +29,13 @@ import {
   refusalOf,
   tierOf,
 } from '../response/response.ts'
-import { encodeUsage } from '../usage.ts'
 import type {
   ChatCompletionsChunkChoice,
   ChatCompletionsDelta,
   ChatCompletionsHead,
   ChatCompletionsWire,
 } from '../schema.ts'
+import { encodeUsage } from '../usage.ts'
 import { encodeFinish } from '../vocabulary.ts'
 import { closeCall } from './call-writer.ts'
 import {

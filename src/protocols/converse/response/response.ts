@@ -32,8 +32,8 @@ import {
   type ConverseWrittenBlock,
   type ConverseWrittenResponse,
 } from '../schema.ts'
-import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
+import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
 
 const responseKeys = keysOf<ConverseResponse>()(
   'output',

@@ -29,8 +29,8 @@ import {
   unknownAround,
   unknownFields,
 } from '../response/response.ts'
-import { decodeUsage } from '../usage.ts'
 import { ConverseBlock, ConverseCitation, type ConverseMetadata } from '../schema.ts'
+import { decodeUsage } from '../usage.ts'
 import { type ConverseFamily, isServerType } from '../vocabulary.ts'
 import {
   addToWhole,

@@ -22,7 +22,6 @@ import {
   tierOf,
   wordOf,
 } from '../response/response.ts'
-import { encodeUsage } from '../usage.ts'
 import type {
   ConverseDelta,
   ConverseEvent,
@@ -30,6 +29,7 @@ import type {
   ConverseStop,
   ConverseWrittenBlock,
 } from '../schema.ts'
+import { encodeUsage } from '../usage.ts'
 import {
   type EmitWire,
   type EncoderState,

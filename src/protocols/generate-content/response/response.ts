@@ -36,6 +36,7 @@ import {
   type GenerateContentWrittenPart,
   type GenerateContentWrittenResponse,
 } from '../schema.ts'
+import { decodeTier, decodeUsage, encodeUsage } from '../usage.ts'
 import {
   decodeBlocked,
   decodeFinish,
@@ -46,7 +47,6 @@ import {
   isForeignFailure,
 } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, noteLogprobs } from './logprobs.ts'
-import { decodeTier, decodeUsage, encodeUsage } from '../usage.ts'
 
 const known = keysOf<GenerateContentResponse>()(
   'candidates',

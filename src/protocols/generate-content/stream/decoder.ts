@@ -17,8 +17,8 @@ import { inCamelCase } from '../request/spelling.ts'
 import { decodeBlocked, decodeFinish } from '../response/finish.ts'
 import { decodeLogprobs } from '../response/logprobs.ts'
 import { noteRounded, readTime } from '../response/response.ts'
-import { decodeTier, decodeUsage } from '../usage.ts'
 import type { GenerateContentContent } from '../schema.ts'
+import { decodeTier, decodeUsage } from '../usage.ts'
 import { finishWord } from '../vocabulary.ts'
 import {
   begin,

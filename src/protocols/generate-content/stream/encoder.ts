@@ -19,12 +19,12 @@ import {
   noteSpeaker,
   writeLogprobs,
 } from '../response/response.ts'
-import { encodeUsage } from '../usage.ts'
 import type {
   GenerateContentGrounding,
   GenerateContentWire,
   GenerateContentWrittenCandidate,
 } from '../schema.ts'
+import { encodeUsage } from '../usage.ts'
 import {
   type EmitWire,
   type EncoderState,

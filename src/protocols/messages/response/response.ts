@@ -30,8 +30,8 @@ import {
   type MessagesWrittenBlock,
   type MessagesWrittenResponse,
 } from '../schema.ts'
-import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
+import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
 
 export const responseKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
   'id',

@@ -24,8 +24,8 @@ import type { MessagesOptions, Options } from '../options.ts'
 import { fault, keep, protocolName } from '../own.ts'
 import { allowedNames } from '../request/tool-choice.ts'
 import { decodeFinish, decodeTier, noteNotAllowed, responseKeys } from '../response/response.ts'
-import { decodeUsage } from '../usage.ts'
 import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from '../schema.ts'
+import { decodeUsage } from '../usage.ts'
 import {
   deltaKeys,
   eventKeys,

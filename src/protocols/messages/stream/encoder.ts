@@ -21,7 +21,6 @@ import {
   responseWriting,
   wordOf,
 } from '../response/response.ts'
-import { encodeUsage } from '../usage.ts'
 import type {
   MessagesDelta,
   MessagesEvent,
@@ -29,6 +28,7 @@ import type {
   MessagesWrittenBlock,
   MessagesWrittenBlockOf,
 } from '../schema.ts'
+import { encodeUsage } from '../usage.ts'
 import { type EmitWire, type EncoderState, fail, reportOf } from './encoder-state.ts'
 
 /**

@@ -30,6 +30,7 @@ import {
   type ResponsesWrittenItem,
   type ResponsesWrittenResponse,
 } from '../schema.ts'
+import { decodeUsage, encodeUsage } from '../usage.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
 import { echoKeys } from './echo.ts'
 import {
@@ -41,7 +42,6 @@ import {
   startIds,
   useId,
 } from './envelope.ts'
-import { decodeUsage, encodeUsage } from '../usage.ts'
 
 /**
  * @throws TranslationError `malformed` with the path, when the body is neither a response nor an

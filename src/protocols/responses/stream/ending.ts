@@ -9,8 +9,8 @@ import { unsigned } from '../content/reasoning.ts'
 import { failureOf, noteFailure, streamError } from '../errors.ts'
 import { snapshot } from '../response/envelope.ts'
 import { encodeEnding, makeRefusal, noteBlocked } from '../response/response.ts'
-import { encodeUsage } from '../usage.ts'
 import type { ResponsesWrittenItem } from '../schema.ts'
+import { encodeUsage } from '../usage.ts'
 import { inputKey } from './call-items.ts'
 import {
   type EmitWire,
