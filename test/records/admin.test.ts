@@ -124,9 +124,12 @@ describe('the admin API', () => {
     expect(body).toMatchObject({
       ok: expect.any(Boolean),
       checks: expect.arrayContaining([
-        expect.objectContaining({ name: 'the service responds', result: 'passed' }),
+        expect.objectContaining({ name: 'the address', detail: seen.url }),
+        expect.objectContaining({ scope: 'messages', name: 'complete response' }),
       ]),
     })
+    // Nothing is said about the gateway in between.
+    expect(JSON.stringify(body)).not.toContain('http://gateway')
     expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
     expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)
     expect((await admin('channels/up/verify', { json: {} })).status).toBe(400)
@@ -184,6 +187,35 @@ describe('the admin API', () => {
     expect(own[0]).toMatchObject({ protocols: ['messages'], refused: ['top_k'] })
     expect(JSON.stringify(own)).not.toMatch(/"up"|groq|claude-sonnet|gpt-oss|aliases|team/)
     expect((await list(String(bob['secret']))).map(({ id }) => id)).toEqual(['open-*'])
+  })
+
+  test.each<[what: string, channel: (url: string) => object, detail: RegExp, fix: RegExp]>([
+    [
+      'that cannot be reached',
+      () => ({ baseUrl: 'http://127.0.0.1:9' }),
+      /ECONNREFUSED|reached/,
+      /address/,
+    ],
+    [
+      'whose key is refused',
+      baseUrl => ({ baseUrl: `${baseUrl}/locked` }),
+      /status 401/,
+      /key of this channel/,
+    ],
+  ])('verifies the upstream of a channel %s', async (_, channel, detail, fix) => {
+    const locked = await upstream(sendJson(401, { error: { message: 'no' } }))
+    const { admin } = await started({
+      channels: [{ name: 'up', protocols: ['messages'], ...channel(locked.url) }],
+    })
+    const { body } = await admin('channels/up/verify', { json: { model: 'm' } })
+    expect(body['ok']).toBe(false)
+    const checks = body['checks'] as Record<string, string>[]
+    expect(checks.filter(({ result }) => result === 'passed').map(({ name }) => name)).toEqual([
+      'the address',
+    ])
+    const listing = checks.find(({ name }) => name === 'the listing of models')
+    expect(listing?.['detail']).toMatch(detail)
+    expect(listing?.['fix']).toMatch(fix)
   })
 
   test('shows the fields that upstreams have refused, and forgets them', async () => {
