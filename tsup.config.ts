@@ -10,6 +10,7 @@ const folders = readdirSync('src/protocols', { withFileTypes: true }).filter(ent
 )
 const doors = [
   'between',
+  'bridge/index',
   'clients',
   'models',
   'protocols',

@@ -14,6 +14,7 @@ const source = (file: string) => fileURLToPath(new URL(`./src/${file}.ts`, impor
 const alias = [
   { find: /^wireglot$/, replacement: source('index') },
   { find: /^wireglot\/between$/, replacement: source('between') },
+  { find: /^wireglot\/bridge$/, replacement: source('bridge/index') },
   { find: /^wireglot\/clients$/, replacement: source('clients') },
   { find: /^wireglot\/protocols$/, replacement: source('protocols') },
   { find: /^wireglot\/(connect|fetch)$/, replacement: source('hosts/$1') },

@@ -1,4 +1,5 @@
 import type { Note as AnyNote, NoteKind } from './canonical/note.ts'
+import { bridgeNotes } from './kit/notes/bridge.ts'
 import { gatewayNotes } from './kit/notes/gateway.ts'
 import { commonNotes, type SharedNotes, sharedNotes } from './kit/notes/shared.ts'
 import type { NoteTable } from './protocol.ts'
@@ -18,6 +19,7 @@ const tables = {
   converse: converse.notes,
   translate: translateNotes,
   gateway: gatewayNotes,
+  bridge: bridgeNotes,
 } as const
 
 type Tables = typeof tables
@@ -44,8 +46,8 @@ export type NoteEntry = {
   /** What to do about it. Absent: nothing. */
   advice?: string
   /**
-   * The protocol whose codecs make the note, `translate` or `gateway`. Absent: several, which
-   * docs/notes.md shows.
+   * The protocol whose codecs make the note, `translate`, `gateway` or `bridge`. Absent: several,
+   * which docs/notes.md shows.
    */
   madeBy?: string
 }

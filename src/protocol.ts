@@ -555,6 +555,8 @@ export type EncodingContext = {
    * `word`: a string, without its quotes.
    */
   output?: 'value' | 'word'
+  /** What the bridge has to do with the response. */
+  bridge?: unknown
 }
 
 /** What translating the response needs to know of the request. Plain JSON. */

@@ -80,6 +80,18 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: [],
   },
+  bridge: {
+    rooms: [
+      'canonical',
+      'kit',
+      'models',
+      'protocol.ts',
+      'protocols/index.ts',
+      'translate',
+      'vendors',
+    ],
+    packages: ['jsonrepair'],
+  },
   'clients.ts': { rooms: ['address', 'clients', 'protocols/index.ts'], packages: [] },
   'models.ts': { rooms: ['models'], packages: [] },
   'protocols.ts': { rooms: ['canonical', 'protocol.ts', 'protocols/index.ts'], packages: [] },
@@ -162,6 +174,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     rooms: [
       'address',
       'api.ts',
+      'bridge',
       'canonical',
       'clients',
       'clouds',

@@ -64,6 +64,7 @@ export default defineConfig({
           guide('In your framework', 'frameworks'),
           guide('SDKs in process', 'in-process'),
           guide('Vendors', 'vendors'),
+          guide('Weak models', 'weak-models'),
           guide('Clouds', 'clouds'),
           guide('Records, keys and budgets', 'records'),
           guide('The console', 'console'),

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { noteKinds } from '../canonical/note.ts'
 import type { CodecOptions, OptionWords } from '../protocol.ts'
 import { optionFaults, optionGroups, ungroupedOptions } from '../protocols/check-options.ts'
 import type { Settings } from '../translate/settings.ts'
@@ -10,6 +11,7 @@ type Common = Exclude<
   | 'context'
   | 'fieldNames'
   | 'tools'
+  | 'bridge'
   | 'keepsResponse'
   | 'hideUsage'
   | keyof typeof ungroupedOptions
@@ -86,9 +88,9 @@ function read(name: string, words: OptionWords | 'list', text: string): unknown 
     case 'list': {
       if (text === 'true' || text === 'false') return text === 'true'
       const kinds = text.replaceAll(/[[\]"\s]/g, '').split(',')
-      if (kinds.every(one => ['dropped', 'approximated', 'synthesized'].includes(one))) return kinds
+      if (kinds.every(one => noteKinds.some(kind => kind === one))) return kinds
       throw refuse(
-        'true, false, or some of dropped, approximated, synthesized, with commas between',
+        'true, false, or some of dropped, approximated, synthesized, emulated, with commas between',
       )
     }
     default:

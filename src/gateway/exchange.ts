@@ -9,6 +9,7 @@ import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
 import { translateCounted } from '../translate/response.ts'
+import { isBridged } from '../translate/settings.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { only } from '../transports/bodies.ts'
@@ -174,7 +175,7 @@ function headersOf({ response, candidate: { channel, fallback } }: Opened): Reco
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<RelaySource> {
   const { candidate, settings, response, kind, idleMs, begun } = opened
   const from = candidate.protocol
-  const raw = from === protocol
+  const raw = from === protocol && !isBridged(settings)
   const translated = (source: Protocol) => {
     const translator = createByteTranslator(source, protocol, settings)
     trace.received = translator
@@ -251,7 +252,7 @@ async function responseForClient(
   const { candidate, settings } = opened
   const from = candidate.protocol
   const passed =
-    from === protocol && read.bytes && !service.hooks.onResponse
+    from === protocol && read.bytes && !service.hooks.onResponse && !isBridged(settings)
       ? passedOn(read.bytes, settings.model)
       : undefined
   const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =

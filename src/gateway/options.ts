@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { isEndpoint, isVersion, matchListing, matchOf } from '../address/paths.ts'
+import { noteKinds } from '../canonical/note.ts'
 import { isObject } from '../kit/json/json.ts'
 import { plain, similar } from '../kit/text/similar.ts'
+import { modalities } from '../models/model.ts'
 import { optionFaults, optionSchemas, ungroupedOptions } from '../protocols/check-options.ts'
 import { protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { socketOf } from '../protocols/sockets.ts'
@@ -478,6 +480,13 @@ const Channel = entry({
   })
   .transform(withVendor)
 
+const Capabilities = entry({
+  /** What the model reads. Default: what is known of it. */
+  input: z.array(z.enum(modalities)).min(1).optional(),
+  /** Its calls of tools may come as text: they become calls. Default: by the vendor. */
+  leaksToolCalls: z.boolean().optional(),
+})
+
 const ModelChannel = entry({
   /** Name of an entry in `channels`. */
   name,
@@ -523,6 +532,10 @@ const Model = entry({
    * stream; `never`: always JSON. Default `both`: as the client.
    */
   streaming: z.enum(['both', 'only', 'never']).default('both'),
+  /** What the model and its server can do themselves; the gateway does the rest. */
+  capabilities: Capabilities.optional(),
+  /** `false`: the gateway does nothing in place of the model. Default true. */
+  bridge: z.boolean().default(true),
   /** Override those of the channel. */
   options: Mapping.default({}),
   /**
@@ -589,8 +602,8 @@ const Defaults = entry({
    */
   strict: z
     .union(
-      [z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))],
-      'expected true, false, or a list of dropped, approximated, synthesized',
+      [z.boolean(), z.array(z.enum(noteKinds))],
+      `expected true, false, or a list of ${noteKinds.join(', ')}`,
     )
     .default(false),
   /** Send the notes in the header `wireglot-notes`. Default true. */

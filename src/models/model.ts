@@ -4,8 +4,11 @@
  */
 export type ThinkingForm = 'off' | 'between_tools' | 'budget' | 'effort' | 'adaptive'
 
+/** Every kind of content. */
+export const modalities = ['text', 'image', 'audio', 'video', 'document'] as const
+
 /** A kind of content. */
-export type Modality = 'text' | 'image' | 'audio' | 'video' | 'document'
+export type Modality = (typeof modalities)[number]
 
 /**
  * Where a fact was published, and a day on which it stood there: that of the version which was

@@ -1,4 +1,4 @@
-import type { NoteKind } from '../canonical/note.ts'
+import { noteKinds } from '../canonical/note.ts'
 import { type Ungrouped, valueFault } from '../kit/fields/option-faults.ts'
 import { isObject } from '../kit/json/json.ts'
 import { sharedOptions } from '../protocol.ts'
@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 
 type Common = Omit<Settings, 'keepsResponse' | 'hideUsage' | 'tools'> & Resolvers
 
-const kinds: readonly unknown[] = ['dropped', 'approximated', 'synthesized'] satisfies NoteKind[]
+const kinds: readonly unknown[] = noteKinds
 const isStrict = (value: unknown) =>
   typeof value === 'boolean' || (Array.isArray(value) && value.every(kind => kinds.includes(kind)))
 
@@ -19,6 +19,10 @@ export const commonOptions: Record<keyof Common, Ungrouped[string]> = {
     isStrict(value) ? undefined : `expected true, false, or a list of ${kinds.join(', ')}`,
   context: value =>
     isObject(value) ? undefined : 'expected the context that translateRequest returned',
+  bridge: value =>
+    isObject(value) && typeof value['request'] === 'function'
+      ? undefined
+      : 'expected a bridge from createBridge',
   model: 'text',
   path: 'text',
   now: 'number',

@@ -12,6 +12,7 @@ import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
 import { fitSchemas } from './passes/tools.ts'
+import type { Settings } from './settings.ts'
 
 /**
  * A request as a protocol writes it. One of another protocol first becomes what the target demands,
@@ -21,13 +22,13 @@ import { fitSchemas } from './passes/tools.ts'
 export function encodeRequest(
   given: CanonicalRequest,
   to: UpstreamHalf,
-  options: CodecOptions & ToolOptions = {},
+  options: CodecOptions & ToolOptions & Pick<Settings, 'bridge'> = {},
 ): Encoded<unknown> {
   const request =
     options.foreignSignatures === 'wrap'
       ? given
       : withMessages(given, ownResoldSignatures(given.messages, to))
-  if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
+  if (request.source?.protocol === to.name) return bridged(request, to, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
   const wanted: Wanted = {
     demands: to.demands(request, options),
@@ -35,10 +36,27 @@ export function encodeRequest(
     repair: options.repair !== 'keep',
   }
   const { request: prepared, renamed } = prepare(request, wanted, report)
-  const encoded = to.encodeRequest(prepared, options)
+  const encoded = bridged(prepared, to, options)
   if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]
   for (const _ in renamed) return { ...encoded, context: { ...encoded.context, tools: renamed } }
   return encoded
+}
+
+/** Writes the request as its model takes it. */
+function bridged(
+  request: CanonicalRequest,
+  to: UpstreamHalf,
+  options: CodecOptions & ToolOptions & Pick<Settings, 'bridge'>,
+): Encoded<unknown> {
+  const { bridge } = options
+  if (!bridge) return to.encodeRequest(request, options)
+  const { request: given, notes, memory } = bridge.request(request, options.fieldNames)
+  const encoded = to.encodeRequest(given, options)
+  return {
+    ...encoded,
+    notes: [...notes, ...encoded.notes],
+    ...(memory !== undefined && { context: { ...encoded.context, bridge: memory } }),
+  }
 }
 
 type Wanted = { demands: Demands; protocol: string; repair: boolean }

@@ -61,7 +61,7 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
   // A resolver that knows an id says by that that the provider does not know it.
   const holdsForeign =
     !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
-  if (holdsForeign || resolvedOf(body) > 0)
+  if (holdsForeign || settings.bridge || resolvedOf(body) > 0)
     return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)

@@ -24,6 +24,7 @@ import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import {
   type Exactness,
+  isBridged,
   keptId,
   placesIn,
   refuseIfStrict,
@@ -64,7 +65,7 @@ export function translateCounted(
   settings: Settings & Exactness,
 ): TranslatedResponse & Outcome {
   const { strict, model } = settings
-  if (from !== to) return translateForeign(body, from, to, settings)
+  if (from !== to || isBridged(settings)) return translateForeign(body, from, to, settings)
   if (strict) from.decodeResponse(body, optionsFor(from, settings))
   return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
 }
@@ -76,12 +77,14 @@ export function translateForeign(
   to: ClientHalf,
   settings: Settings & Exactness,
 ): TranslatedResponse & Outcome {
-  const { strict, model, renewId, context, keepsDigits = false } = settings
+  const { strict, model, renewId, context, bridge, keepsDigits = false } = settings
   const { value, notes, fieldNames } = readBody(from.name, body, () =>
     from.decodeResponse(body, optionsFor(from, settings)),
   )
   const { request } = context ?? {}
-  const { id, ...nameless } = restoreResponse(withTrueEnds(withCallIds(value)), notes, context)
+  const memory = context?.bridge
+  const whole = bridge && memory !== undefined ? bridge.response(value, memory, notes) : value
+  const { id, ...nameless } = restoreResponse(withTrueEnds(withCallIds(whole)), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, optionsFor(to, settings), {

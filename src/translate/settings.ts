@@ -1,6 +1,7 @@
 import type { Note, NoteKind } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import type { CodecOptions, FieldNames, ProtocolFacts, ToolOptions } from '../protocol.ts'
+import type { Bridge } from './bridge.ts'
 
 /** Options of every translation. The group of each protocol is added under its `optionsKey`. */
 export type Settings = Omit<CodecOptions, 'fieldNames'> & {
@@ -12,6 +13,11 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
    * Default false.
    */
   strict?: boolean | readonly NoteKind[]
+  /**
+   * Does what the model or its server cannot do: `createBridge` of `wireglot/bridge`. The same for
+   * a request and its response, which also needs `context`. Default: nothing is emulated.
+   */
+  bridge?: Bridge
   /** The model name to write. Absent: it stays. */
   model?: string
   /**
@@ -42,6 +48,10 @@ export type Exactness = { keepsDigits?: boolean }
 /** The notes that hold for a body that is written as text. */
 export const withDigits = (notes: Note[], keepsDigits = true): Note[] =>
   keepsDigits ? notes.filter(({ code }) => code !== 'tool-call.number') : notes
+
+/** Has the bridge to do something with the response? Then it is decoded in any case. */
+export const isBridged = ({ bridge, context }: Settings): boolean =>
+  bridge !== undefined && context?.bridge !== undefined
 
 /** The first note that strict forbids. */
 export function forbidden(notes: Note[], strict: Settings['strict']): Note | undefined {

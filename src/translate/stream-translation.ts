@@ -11,6 +11,7 @@ import type {
   Signatures,
   UpstreamHalf,
 } from '../protocol.ts'
+import type { BridgedEvents } from './bridge.ts'
 import { type CallIds, withCallId } from './call-ids.ts'
 import { type EndingState, withTrueEnd } from './endings.ts'
 import { createJsonWriter } from './json-writer.ts'
@@ -47,6 +48,7 @@ class Translation implements Own<string> {
   readonly #to: ClientHalf
   readonly #settings: Pick<Settings, 'model' | 'strict' | 'renewId'>
   readonly #options: CodecOptions
+  readonly #bridged: BridgedEvents | undefined
   readonly #restoring: RestoreState
   readonly #restoresInput: boolean
   readonly #restoresText: boolean
@@ -70,13 +72,20 @@ class Translation implements Own<string> {
   readonly #normalize = (event: CanonicalEvent): void =>
     normalizeEvent(this.#order, event, this.#encode)
 
+  readonly #restore = (event: CanonicalEvent): void => {
+    const due = withTrueEnd(this.#held, event)
+    if ('failure' in due) this.reader.refuse(due.failure)
+    else restoreEvent(this.#restoring, withCallId(this.#callIds, due), this.#normalize)
+  }
+
   constructor(from: UpstreamHalf, to: ClientHalf, settings: Settings) {
     const { model, strict, renewId } = settings
     this.#from = from
     this.#to = to
     this.#settings = omitUndefined({ model, strict, renewId })
     this.#options = optionsFor(to, settings)
-    const { context } = settings
+    const { context, bridge } = settings
+    this.#bridged = context?.bridge === undefined ? undefined : bridge?.events(context.bridge)
     this.#restoring = startRestoring(context)
     this.#restoresInput = context?.tools !== undefined
     this.#restoresText = context?.output !== undefined
@@ -112,7 +121,12 @@ class Translation implements Own<string> {
   }
 
   #notesOf(choose: (list: Note[]) => Note[]): Note[] {
-    const before = [...this.reader.noteLists(), this.#restoring.notes, this.#order.notes]
+    const before = [
+      ...this.reader.noteLists(),
+      ...(this.#bridged ? [this.#bridged.notes] : []),
+      this.#restoring.notes,
+      this.#order.notes,
+    ]
     const encoded = choose(this.#encoding.notes)
     const after = this.#isRenewed ? ofRenewedId(encoded) : encoded
     return withDigits([...before.flatMap(choose), ...after])
@@ -147,11 +161,8 @@ class Translation implements Own<string> {
     if (event.type === 'ping')
       this.#out += this.#hasSpoken && !this.#encoding.failure ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
-    else {
-      const due = withTrueEnd(this.#held, event)
-      if ('failure' in due) this.reader.refuse(due.failure)
-      else restoreEvent(this.#restoring, withCallId(this.#callIds, due), this.#normalize)
-    }
+    else if (this.#bridged) this.#bridged.step(event, this.#restore)
+    else this.#restore(event)
   }
 
   #start({ id, ...start }: Extract<CanonicalEvent, { type: 'start' }>): void {
@@ -172,7 +183,8 @@ class Translation implements Own<string> {
     const { kind } = delta.delta
     const isRestored =
       (kind === 'input' && this.#restoresInput) || (kind === 'text' && this.#restoresText)
-    if (isRestored || !takeDirectly(this.#order, delta)) {
+    const isHeld = this.#bridged?.passes(delta) === false
+    if (isRestored || isHeld || !takeDirectly(this.#order, delta)) {
       this.#take(copied(delta))
       return
     }

@@ -26,6 +26,11 @@ export const llamaCpp = {
   ],
   facts: [
     {
+      fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
+      capabilities: { leaksToolCalls: true },
+      sources: ['https://github.com/ggml-org/llama.cpp/issues/17155'],
+    },
+    {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },

@@ -26,6 +26,11 @@ export const lmStudio = {
   ],
   facts: [
     {
+      fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
+      capabilities: { leaksToolCalls: true },
+      sources: ['https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/2115'],
+    },
+    {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },

@@ -26,6 +26,11 @@ export const ollama = {
   ],
   facts: [
     {
+      fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
+      capabilities: { leaksToolCalls: true },
+      sources: ['https://github.com/ollama/ollama/issues/16686'],
+    },
+    {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },

@@ -20,6 +20,11 @@ export const sglang = {
   ],
   facts: [
     {
+      fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
+      capabilities: { leaksToolCalls: true },
+      sources: ['https://github.com/MoonshotAI/Kimi-K2/issues/26'],
+    },
+    {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },

@@ -1,3 +1,4 @@
+import type { Capabilities } from '../models/capabilities.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 
 /**
@@ -120,6 +121,8 @@ export type Fact = {
    * levels and `*` for every entry of a list. They are dropped with a note.
    */
   refuses?: readonly string[]
+  /** What the bridge has to make up for. */
+  capabilities?: Capabilities
   /**
    * Requests of these models are sent with this protocol, where it is available. `when`: only those
    * that ask for this, because it is refused or ignored over the protocols of the fact.

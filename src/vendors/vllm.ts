@@ -29,6 +29,11 @@ export const vllm = {
   ],
   facts: [
     {
+      fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
+      capabilities: { leaksToolCalls: true },
+      sources: ['https://github.com/vllm-project/vllm/issues/28297'],
+    },
+    {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },

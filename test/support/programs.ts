@@ -9,6 +9,7 @@ const file = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import
 export const entryPoints: Record<string, string> = {
   wireglot: file('index.ts'),
   'wireglot/between': file('between.ts'),
+  'wireglot/bridge': file('bridge/index.ts'),
   'wireglot/clients': file('clients.ts'),
   'wireglot/connect': file('hosts/connect.ts'),
   'wireglot/fetch': file('hosts/fetch.ts'),

@@ -22,6 +22,7 @@ const run = (cwd, command, ...args) =>
 const doors = {
   '': 'translateRequest',
   '/between': 'translateBetween',
+  '/bridge': 'createBridge',
   '/clients': 'addressFor',
   '/models': 'knownModel',
   '/protocols': 'protocols.messages.decodeRequest',

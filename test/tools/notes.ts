@@ -1,4 +1,5 @@
 import type { Note } from '../../src/canonical/note.ts'
+import { bridgeNotes } from '../../src/kit/notes/bridge.ts'
 import { gatewayNotes } from '../../src/kit/notes/gateway.ts'
 import { type NoteCode, noteCatalog } from '../../src/notes.ts'
 import { changed, changesOf, without } from '../../src/testing/change.ts'
@@ -21,15 +22,18 @@ export function noteRows(): string[][] {
       examples[code] ? shown(code, examples[code]) : '',
     ]),
   )
-  const ofGateway = Object.entries(gatewayNotes).map(([code, { kind, meaning }]) => [
-    'gateway',
-    `\`${code}\``,
-    kind,
-    meaning,
-    noteCatalog[code as NoteCode].advice ?? '',
-    '',
-  ])
-  return [...translated, ...ofGateway]
+  const others = Object.entries({ gateway: gatewayNotes, bridge: bridgeNotes }).flatMap(
+    ([name, table]) =>
+      Object.entries(table).map(([code, { kind, meaning }]) => [
+        name,
+        `\`${code}\``,
+        kind,
+        meaning,
+        noteCatalog[code as NoteCode].advice ?? '',
+        '',
+      ]),
+  )
+  return [...translated, ...others]
 }
 
 /** `source → target`, as short as it can be understood. */

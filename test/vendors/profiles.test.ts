@@ -33,6 +33,7 @@ describe.each(all)('the profile of $name', vendor => {
       responseOptions: responses = {},
       refuses,
       speak,
+      capabilities = {},
     } of vendor.facts as readonly Fact[]) {
       expect(
         [options, responses].flatMap(one => optionFaults(one, ungroupedOptions)),
@@ -41,6 +42,7 @@ describe.each(all)('the profile of $name', vendor => {
       expect(
         Object.keys(options).length +
           Object.keys(responses).length +
+          Object.keys(capabilities).length +
           (refuses?.length ?? 0) +
           (speak ? 1 : 0),
         fact,

@@ -12,6 +12,7 @@ import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
 import { atOnce, longWorkFrom, pause, withPauses } from '../body/long-work.ts'
 import { renamed, withMembers } from '../body/outline.ts'
+import { bridgeOf } from '../bridge.ts'
 import { socketFor, vendorRules } from '../channel.ts'
 import { reasonOf, reject } from '../error.ts'
 import { freshIds } from '../ids.ts'
@@ -20,6 +21,7 @@ import { keepsItself } from '../stored/recall.ts'
 import type { Deployment } from './catalog.ts'
 import { type Shape, shapeOf } from './learned.ts'
 import type { Prepared } from './opened.ts'
+
 import { setsFields, withSetFields } from './set-fields.ts'
 import { withoutStreamOptions, withStreaming } from './streaming.ts'
 
@@ -121,6 +123,7 @@ function passed(
   if (keepsHere(incoming, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
   if (hasOtherFlag(outline, incoming, candidate, upstreamStream)) return undefined
+  if (bridgeOf(incoming, candidate)) return undefined
   const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
   const bytes = edited(incoming, candidate, asking)
   if (!bytes) return undefined
@@ -265,6 +268,7 @@ function requestSettings(
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
     ...(to === protocol && body.isPlain && { isPlain: true }),
     ...(channel.vendor && { fitsVendor: true }),
+    ...bridgeOf(incoming, candidate),
     ...mergeOptions(
       groupOf(protocol, demanding(operation, protocol)),
       groupOf(to, limit),
@@ -383,6 +387,7 @@ function responseSettings(
     keepsDigits: true,
     ...freshIds(),
   }
+  if (context.bridge !== undefined) Object.assign(settings, bridgeOf(incoming, candidate))
   if (defaults.strict) settings.strict = defaults.strict
   if (candidate.model !== incoming.model) settings.model = incoming.model
   const signatures = responseStore?.signatures && incoming.protocol.signatureStorage?.writing

@@ -1,0 +1,35 @@
+import { capabilitiesOf } from '../bridge/capabilities.ts'
+import { bridgeFor } from '../bridge/index.ts'
+import { omitUndefined } from '../kit/fields/omit.ts'
+import { isObject } from '../kit/json/json.ts'
+import type { Capabilities } from '../models/capabilities.ts'
+import { protocolNames } from '../protocols/index.ts'
+import type { Bridge } from '../translate/bridge.ts'
+import type { RequestContext } from './request-context.ts'
+import type { Deployment } from './upstream/catalog.ts'
+
+/**
+ * The bridge for a request, as a setting of its translation. Undefined: the model needs none for
+ * it.
+ */
+export function bridgeOf(
+  { operation, body: { outline } }: Pick<RequestContext, 'operation' | 'body'>,
+  { channel, protocol, entry, model }: Deployment,
+): { bridge: Bridge } | undefined {
+  if (!entry.bridge || operation !== 'generate' || !isObject(outline)) return undefined
+  const capabilities = capabilitiesOf({
+    vendor: channel.vendor,
+    protocol: protocolNames.find(name => name === protocol.name),
+    model,
+    own: omitUndefined({ ...entry.capabilities }),
+  })
+  return isActive(capabilities, outline) ? { bridge: bridgeFor(() => capabilities) } : undefined
+}
+
+function isActive({ leaksToolCalls }: Capabilities, outline: Record<string, unknown>): boolean {
+  return leaksToolCalls === true && hasTools(outline)
+}
+
+/** Requests of every protocol have their tools in one of these fields. */
+const hasTools = ({ tools, toolConfig, functions }: Record<string, unknown>): boolean =>
+  tools !== undefined || toolConfig !== undefined || functions !== undefined

@@ -1,0 +1,14 @@
+import type { NoteTable } from '../../protocol.ts'
+
+/** Notes of the bridge: what it did in place of the model or its server. */
+export const bridgeNotes = {
+  'tool-call.recovered': {
+    kind: 'emulated',
+    meaning: 'The model wrote a call of a tool as text; it becomes a call.',
+    advice: 'Turn on the parser of tool calls for this model on its server.',
+  },
+  'tool-call.text-details': {
+    kind: 'dropped',
+    meaning: 'The text held a call of a tool: its citations and log probabilities are left out.',
+  },
+} as const satisfies NoteTable
