@@ -16,7 +16,6 @@ export type Served = {
 /** What is known of a model on this server. */
 export function capabilitiesOf({ vendor, protocol, model, own }: Served): Capabilities {
   const profile = typeof vendor === 'string' ? vendors[vendor] : vendor
-  const input = knownModel(model)?.model.input
   const facts = profile
     ? profile.endpoints.flatMap(one =>
         protocol === undefined || one.protocol === protocol
@@ -26,8 +25,15 @@ export function capabilitiesOf({ vendor, protocol, model, own }: Served): Capabi
     : []
   return Object.assign(
     {},
-    input && { input },
+    isTextOnly(model) && { input: ['text', 'document'] },
     ...facts.map(({ capabilities }) => capabilities),
     own,
   )
 }
+
+/**
+ * Is the model known to read text alone? Files are no medium of a model: many servers take the text
+ * out of them.
+ */
+const isTextOnly = (model: string | undefined): boolean =>
+  knownModel(model)?.model.input?.every(one => one === 'text') === true

@@ -12,6 +12,7 @@ import { capabilitiesOf } from './capabilities.ts'
 import type { Tools } from './leaks/calls.ts'
 import { passesLeaks, startLeaks, stepLeaks } from './leaks/events.ts'
 import { recoverCalls } from './leaks/response.ts'
+import { withPlaceholders } from './media.ts'
 import { bridgeReport } from './notes.ts'
 
 export type { Capabilities } from '../models/capabilities.ts'
@@ -55,11 +56,16 @@ export function createBridge({ vendor, protocol, capabilities }: BridgeOptions =
 /** A bridge for models whose capabilities are known from elsewhere. */
 export function bridgeFor(capable: (model: string | undefined) => Capabilities): Bridge {
   return {
-    request(request) {
-      const { leaksToolCalls } = capable(request.model)
+    request(request, fieldNames) {
+      const { leaksToolCalls, input } = capable(request.model)
+      const report = bridgeReport([], fieldNames)
       const tools = offered(request.tools ?? [])
       const hasTools = Object.keys(tools).length > 0 && request.toolChoice?.mode !== 'none'
-      return { request, notes: [], ...(leaksToolCalls && hasTools && { memory: { tools } }) }
+      return {
+        request: input ? withPlaceholders(request, input, report) : request,
+        notes: report.notes,
+        ...(leaksToolCalls && hasTools && { memory: { tools } }),
+      }
     },
     response: (response, memory, notes) =>
       recoverCalls(response, toolsOf(memory), bridgeReport(notes)),

@@ -26,9 +26,8 @@ export function bridgeOf(
   return isActive(capabilities, outline) ? { bridge: bridgeFor(() => capabilities) } : undefined
 }
 
-function isActive({ leaksToolCalls }: Capabilities, outline: Record<string, unknown>): boolean {
-  return leaksToolCalls === true && hasTools(outline)
-}
+const isActive = ({ leaksToolCalls, input }: Capabilities, outline: Record<string, unknown>) =>
+  input !== undefined || (leaksToolCalls === true && hasTools(outline))
 
 /** Requests of every protocol have their tools in one of these fields. */
 const hasTools = ({ tools, toolConfig, functions }: Record<string, unknown>): boolean =>

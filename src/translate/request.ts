@@ -61,7 +61,7 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
   // A resolver that knows an id says by that that the provider does not know it.
   const holdsForeign =
     !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
-  if (holdsForeign || settings.bridge || resolvedOf(body) > 0)
+  if (holdsForeign || isForBridge(body, from, settings) || resolvedOf(body) > 0)
     return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)
@@ -70,6 +70,16 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
     : { body: named, notes: [] }
   refuseIfStrict(met.notes, strict, from.name)
   return { ...met, context: { from: from.name, to: from.name } }
+}
+
+/** Has the bridge anything to do with the request or its response? */
+function isForBridge(body: unknown, from: Protocol, settings: Given): boolean {
+  const { bridge, model } = settings
+  if (!bridge) return false
+  const { value } = from.decodeRequest(body, optionsFor(from, settings))
+  const given = model === undefined ? value : { ...value, model }
+  const { request, memory } = bridge.request(given, undefined)
+  return request !== given || memory !== undefined
 }
 
 /**

@@ -11,4 +11,9 @@ export const bridgeNotes = {
     kind: 'dropped',
     meaning: 'The text held a call of a tool: its citations and log probabilities are left out.',
   },
+  'media.placeholder': {
+    kind: 'emulated',
+    meaning: 'The model does not read this medium; a sentence says that it was there.',
+    advice: 'Choose a model that reads it, or correct what the model can do.',
+  },
 } as const satisfies NoteTable
