@@ -1,12 +1,13 @@
 import type { Usage } from '../../canonical/response.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
-import { type Counts, createUsageTable, noteLost } from '../../kit/response/usage.ts'
+import { lostOf } from '../../kit/response/usage.ts'
+import { type Counts, createUsageTable } from '../../kit/response/usage-table.ts'
 import type { ChatCompletionsReport } from './notes.ts'
 import { keep, wireOf } from './own.ts'
 import type { ChatCompletionsWrittenUsage } from './schema.ts'
 
-export const usageTable = createUsageTable<ChatCompletionsWrittenUsage>('usage')({
+export const usageTable = createUsageTable<ChatCompletionsWrittenUsage>('usage', {
   prompt_tokens: 'input',
   completion_tokens: 'output',
   total_tokens: 'total',
@@ -155,12 +156,9 @@ export function encodeUsage(
   native: boolean,
 ): ChatCompletionsWrittenUsage {
   const { input, output, serviceTier, ext } = usage
-  noteLost(
-    usage,
-    usageTable,
-    name => (name === 'toolPrompt' ? 'usage.merged' : 'usage.unsupported'),
-    report,
-  )
+  for (const name of lostOf(usage, usageTable))
+    if (name === 'toolPrompt') report.once('usage.merged', undefined, 'usage')
+    else report.add('usage.unsupported', '', `usage.${name}`)
   if (serviceTier && !native) report.add('usage.unsupported', '', 'usage.serviceTier')
   report.ext(ext, report.placeOf('usage'))
   // Clients add them up, so a missing count is written as 0, with a note.

@@ -2,20 +2,18 @@ import type { Usage } from '../../canonical/response.ts'
 import { omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 import {
-  type Counts,
   countOf,
-  createUsageTable,
   freshInput,
   includeCached,
+  lostOf,
   nearestTtls,
-  noteLost,
-  withoutTotal,
 } from '../../kit/response/usage.ts'
+import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
 import type { ConverseReport } from './notes.ts'
 import { keep, ownOf, wireOf } from './own.ts'
 import type { ConverseWrittenUsage } from './schema.ts'
 
-export const usageTable = createUsageTable<ConverseWrittenUsage>('usage')({
+export const usageTable = createUsageTable<ConverseWrittenUsage>('usage', {
   inputTokens: 'input',
   outputTokens: 'output',
   totalTokens: 'total',
@@ -73,7 +71,8 @@ function callsIn(calls: unknown): Record<string, number> | null | undefined {
 /** `usage` undefined: no count is known. */
 export function encodeUsage(usage: Usage = {}, report: ConverseReport): ConverseWrittenUsage {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, ext } = usage
-  noteLost(usage, usageTable, name => (name === 'serviceTier' ? undefined : 'usage.merged'), report)
+  if (lostOf(usage, usageTable).some(name => name !== 'serviceTier'))
+    report.once('usage.merged', undefined, 'usage')
   report.ext(ext, report.placeOf('usage'))
   if (input === undefined || output === undefined) report.add('usage.missing', '/usage')
   const fresh = freshInput(usage, report) ?? 0

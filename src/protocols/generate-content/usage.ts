@@ -1,19 +1,14 @@
 import type { Usage } from '../../canonical/response.ts'
 import { omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
-import {
-  type Counts,
-  countOf,
-  createUsageTable,
-  noteLost,
-  withoutTotal,
-} from '../../kit/response/usage.ts'
+import { countOf, lostOf } from '../../kit/response/usage.ts'
+import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
 import type { GenerateContentReport } from './notes.ts'
 import { extOf, ownFields } from './own.ts'
 import type { GenerateContentCount, GenerateContentWrittenUsage } from './schema.ts'
 import { tierWords } from './vocabulary.ts'
 
-export const usageTable = createUsageTable<GenerateContentWrittenUsage>('usageMetadata')({
+export const usageTable = createUsageTable<GenerateContentWrittenUsage>('usageMetadata', {
   promptTokenCount: 'input',
   candidatesTokenCount: 'output',
   thoughtsTokenCount: 'reasoning',
@@ -104,12 +99,9 @@ export function encodeUsage(
 ): GenerateContentWrittenUsage | undefined {
   const { input, output, reasoning, toolPrompt, inputAudio, outputAudio, inputImage, ext } = usage
   report.ext(ext, report.placeOf('usage'))
-  noteLost(
-    usage,
-    usageTable,
-    name => (name === 'serverTools' ? 'field.unsupported' : 'usage.merged'),
-    report,
-  )
+  for (const name of lostOf(usage, usageTable))
+    if (name === 'serverTools') report.add('field.unsupported', '', 'usage.serverTools')
+    else report.once('usage.merged', undefined, 'usage')
   if (output !== undefined && (reasoning ?? 0) + (outputAudio ?? 0) > output)
     report.once('usage.overlap', undefined, 'usage.output')
   if (input !== undefined && (toolPrompt ?? 0) + (inputAudio ?? 0) + (inputImage ?? 0) > input)

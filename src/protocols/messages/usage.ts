@@ -3,18 +3,18 @@ import { omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
 import {
   countOf,
-  createUsageTable,
   freshInput,
   includeCached,
+  lostOf,
   nearestTtls,
-  noteLost,
 } from '../../kit/response/usage.ts'
+import { createUsageTable } from '../../kit/response/usage-table.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, wireOf } from './own.ts'
 import type { MessagesWrittenUsage } from './schema.ts'
 import { responseTier } from './vocabulary.ts'
 
-export const usageTable = createUsageTable<MessagesWrittenUsage>('usage')({
+export const usageTable = createUsageTable<MessagesWrittenUsage>('usage', {
   input_tokens: 'input',
   output_tokens: 'output',
   cache_creation_input_tokens: 'cacheWrite',
@@ -82,12 +82,9 @@ export function encodeUsage(
   report: MessagesReport,
 ): MessagesWrittenUsage {
   const { input, output, cacheWriteByTtl, serverTools, serviceTier: counting, ext } = usage
-  noteLost(
-    usage,
-    usageTable,
-    name => (name === 'toolPrompt' ? 'usage.merged' : 'field.unsupported'),
-    report,
-  )
+  for (const name of lostOf(usage, usageTable))
+    if (name === 'toolPrompt') report.once('usage.merged', undefined, 'usage')
+    else report.add('field.unsupported', '', `usage.${name}`)
   report.ext(ext, report.placeOf('usage'))
   if (input === undefined || output === undefined) report.add('usage.missing', '/usage')
   let calls: JsonObject | undefined

@@ -1,13 +1,14 @@
 import type { Usage } from '../../canonical/response.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { merge } from '../../kit/json/json.ts'
-import { type Counts, createUsageTable, noteLost, withoutTotal } from '../../kit/response/usage.ts'
+import { lostOf } from '../../kit/response/usage.ts'
+import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { ResponsesReport } from './notes.ts'
 import { fieldsOf, keep } from './own.ts'
 import type { ResponsesUsage, ResponsesWrittenUsage } from './schema.ts'
 
-export const usageTable = createUsageTable<ResponsesWrittenUsage>('usage')({
+export const usageTable = createUsageTable<ResponsesWrittenUsage>('usage', {
   input_tokens: 'input',
   input_tokens_details: {
     cached_tokens: 'cacheRead',
@@ -41,7 +42,9 @@ export function encodeUsage(
 ): ResponsesWrittenUsage | undefined {
   const { input, output, cacheWriteByTtl, ext } = usage
   report.ext(ext, report.placeOf('usage'))
-  noteLost(usage, usageTable, codeOf, report)
+  for (const name of lostOf(usage, usageTable))
+    if (name === 'toolPrompt') report.once('usage.merged', undefined, 'usage')
+    else if (name !== 'serviceTier') report.add('field.unsupported', '', `usage.${name}`)
   if (Object.keys(cacheWriteByTtl ?? {}).some(ttl => ttl !== '30m' && ttl !== '12h'))
     report.once('cache.ttl', '', 'usage.cacheWriteByTtl')
   const own = fieldsOf(ext)
@@ -51,9 +54,4 @@ export function encodeUsage(
   const known = usageTable.write(Object.assign({ total }, none, omitUndefined(usage)))
   // Also known keys whose values are no counts.
   return merge<ResponsesWrittenUsage>(known, asRead(own ?? {}))
-}
-
-function codeOf(name: string) {
-  if (name === 'toolPrompt') return 'usage.merged'
-  return name === 'serviceTier' ? undefined : 'field.unsupported'
 }
