@@ -192,6 +192,13 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test('a time in an error that nobody could wait for is no header', async () => {
+    const error = { message: 'Out', type: 'insufficient_quota', resets_in_seconds: 1e300 }
+    const ask = await start(one((await upstream(sendJson(429, { error }))).url, 'chat-completions'))
+    for (const client of Object.keys(paths) as (keyof typeof paths)[])
+      expect((await ask(...asking(client))).headers.get('retry-after')).toBeNull()
+  })
+
   test('does not retry when the upstream forbids it', async () => {
     const seen = await upstream(bad(500, { 'x-should-retry': 'false' }), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))

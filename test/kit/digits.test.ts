@@ -52,6 +52,11 @@ test('a number that was changed is written as it is', () => {
   expect(writeMember(read, 'b')).toBe('12345678901234567890')
 })
 
+test('a text with every mark is written without them', () => {
+  const marks = '~0~1~2~3~4~5~6~7~'
+  expect(rewritten(`["${marks}",9007199254740993]`)).toBe(`["${marks}",9007199254740992]`)
+})
+
 test('copies have the digits, too', () => {
   const read = parseExact('{"a":9007199254740993}') as object
   expect(writeExact({ x: { ...read } })).toBe('{"x":{"a":9007199254740993}}')
@@ -66,7 +71,7 @@ test.each([
   ['many lists', `[${'[9007199254740993],'.repeat(50_000)}1]`],
   ['deep lists', `${'[9007199254740993,'.repeat(900)}1${']'.repeat(900)}`],
   ['one number of a megabyte', `[${'1'.repeat(1_000_000)}]`],
-  ['marks', JSON.stringify(['~0~'.repeat(300_000), 1]).replace(',1]', ',9007199254740993]')],
+  ['marks', `["${'~0~1~2~3~4~5~6'.repeat(100_000)}",9007199254740993]`],
 ])('takes linear time: %s', (_, text) => {
   const start = performance.now()
   expect(rewritten(text)).toBe(text)

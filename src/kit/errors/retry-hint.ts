@@ -39,7 +39,7 @@ export function writtenHint({ kind, details, message, raw }: CanonicalError): nu
   for (const name of secondsIn) {
     const error = isObject(raw) ? raw['error'] : undefined
     const [value] = [details, error].flatMap(one => (isObject(one) ? (one[name] ?? []) : []))
-    if (typeof value === 'number' && value >= 0) return Math.round(value * 1000)
+    if (typeof value === 'number' && value >= 0 && value < 1e12) return Math.round(value * 1000)
   }
   const [, number, unit] = /try again in (\d{1,9}(?:\.\d+)?) ?(ms|s)\b/i.exec(message) ?? []
   return number === undefined ? undefined : Math.round(Number(number) * (unit === 'ms' ? 1 : 1000))

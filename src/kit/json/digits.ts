@@ -111,7 +111,8 @@ function keep(container: unknown, key: string, number: string): void {
   if (!Object.is(memberOf(into, key), Number(number))) return
   setOwn(into, key, roundedOf(number))
   into[digits] ??= Object.create(null) as Record<string, string>
-  into[digits][key] = number
+  // A slice would keep the whole text in memory.
+  into[digits][key] = JSON.parse(`"${number}"`) as string
 }
 
 /** A number that is too large would be written as `null`. */
@@ -130,6 +131,7 @@ function textOf(
 
 function withDigits(value: unknown, plain: string): string {
   const mark = unusedIn(plain)
+  if (mark === undefined) return plain
   const found: string[] = []
   const marked = JSON.stringify(value, function (this: Container, key, inner: unknown) {
     const text = textOf(this[digits], key, inner)
@@ -140,14 +142,12 @@ function withDigits(value: unknown, plain: string): string {
     : marked.replaceAll(new RegExp(`"${mark}(\\d+)"`, 'g'), (_, nth) => found[Number(nth)] ?? '')
 }
 
-/** A mark that the text does not contain. */
-function unusedIn(text: string): string {
-  const used = new Set<number>()
-  for (const [, nth] of text.matchAll(/~(?=(\d{1,7})~)/g)) used.add(Number(nth))
-  let free = 0
-  while (used.has(free)) free++
-  return `~${free}~`
-}
+/**
+ * A mark that the text does not contain. Undefined: it has all that are tried, which a text has by
+ * intention alone.
+ */
+const unusedIn = (text: string): string | undefined =>
+  ['~0~', '~1~', '~2~', '~3~', '~4~', '~5~', '~6~', '~7~'].find(mark => !text.includes(mark))
 
 /** So many digits in a row may be more than a number can hold. */
 const long = 16
