@@ -21,8 +21,10 @@ export type Bridge = {
   events(memory: unknown): BridgedEvents
 }
 
+/** A request as its model takes it. `memory`: see `Bridge`. */
 export type BridgedRequest = { request: CanonicalRequest; notes: Note[]; memory?: unknown }
 
+/** What a bridge makes of one stream. `notes`: those so far. */
 export type BridgedEvents = {
   readonly notes: Note[]
   /** Takes the next event. */
