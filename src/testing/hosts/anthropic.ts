@@ -18,7 +18,7 @@ import {
   newestDraft,
   refuses,
   type SchemaRule,
-} from './schemas.ts'
+} from './schema-rules.ts'
 
 /**
  * Keys of all properties, and what the root may not have. Sources:

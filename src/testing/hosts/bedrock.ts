@@ -1,6 +1,6 @@
 import { rules, strictRules } from './anthropic.ts'
 import { type Host, isStrict, objectAtRoot, upTo } from './host.ts'
-import { atRoot, newestDraft, refuses } from './schemas.ts'
+import { atRoot, newestDraft, refuses } from './schema-rules.ts'
 
 export const bedrock: Host = {
   protocols: ['converse'],

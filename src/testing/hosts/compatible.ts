@@ -8,7 +8,7 @@ import {
   openProtocols,
   rootWithout,
 } from './host.ts'
-import { atRoot, listIn, newestDraft, refuses } from './schemas.ts'
+import { atRoot, listIn, newestDraft, refuses } from './schema-rules.ts'
 
 // https://github.com/SylphxAI/pdf-reader-mcp/issues/63
 export const mistral: Host = {

@@ -1,5 +1,5 @@
 import { type Host, objectAtRoot } from './host.ts'
-import { named } from './schemas.ts'
+import { named } from './schema-rules.ts'
 
 export const gemini: Host = {
   protocols: ['generate-content'],

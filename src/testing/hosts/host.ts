@@ -1,4 +1,4 @@
-import { atRoot, isObjectSchema, isOf, refuses, type SchemaRule } from './schemas.ts'
+import { atRoot, isObjectSchema, isOf, refuses, type SchemaRule } from './schema-rules.ts'
 
 /** A function as every protocol declares it. `form`: how, of which the length of names depends. */
 export type Declared = {

@@ -7,7 +7,7 @@ import { gemini } from './gemini.ts'
 import type { Declared, Host } from './host.ts'
 import { moonshot } from './moonshot.ts'
 import { openai } from './openai.ts'
-import { checkSchema, listIn } from './schemas.ts'
+import { checkSchema, listIn } from './schema-rules.ts'
 
 /** An independent validator of the tools that one host takes. */
 export type StrictTools = {

@@ -1,6 +1,6 @@
 import { isObject } from '../strict/faults.ts'
 import { type Host, objectAtRoot } from './host.ts'
-import { named, newestDraft, type SchemaRule } from './schemas.ts'
+import { named, newestDraft, type SchemaRule } from './schema-rules.ts'
 
 /**
  * MFJS. Sources: https://github.com/MoonshotAI/kimi-cli/issues/1595 (types, `anyOf`),

@@ -20,7 +20,7 @@ import {
   newestDraft,
   refuses,
   type SchemaRule,
-} from './schemas.ts'
+} from './schema-rules.ts'
 
 /** "object schema missing properties". Source: https://github.com/spring-projects/spring-ai/issues/4776 */
 const propertiesAtRoot = atRoot(({ schema, at }, faults) => {
