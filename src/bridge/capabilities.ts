@@ -25,7 +25,7 @@ export function capabilitiesOf({ vendor, protocol, model, own }: Served): Capabi
     : []
   return Object.assign(
     {},
-    isTextOnly(model) && { input: ['text', 'document'] },
+    isTextOnly(model) && { input: ['text', 'file'] },
     ...facts.map(({ capabilities }) => capabilities),
     own,
   )

@@ -28,7 +28,7 @@ export function withPlaceholders(
 /** Text in a file is text, and a document may be made of parts that are looked at one by one. */
 function isRead({ kind, source }: MediaPart, input: readonly Modality[]): boolean {
   if (source.type === 'text' || source.type === 'parts') return true
-  return input.includes(kind === 'file' ? 'document' : kind)
+  return input.includes(kind === 'document' ? 'file' : kind)
 }
 
 const words: Record<MediaPart['kind'], string> = {

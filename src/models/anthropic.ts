@@ -26,7 +26,7 @@ const sonnetGuide = {
   url: 'https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide',
 }
 
-const reads = ['text', 'image', 'document'] as const
+const reads = ['text', 'image', 'file'] as const
 const all = 'low medium high xhigh max'
 
 /** From Opus 4.7 on: no budgets, no sampling. */

@@ -5,7 +5,7 @@ import type { Modality } from './model.ts'
  * nothing is done because of it.
  */
 export type Capabilities = {
-  /** What it reads. A `document` is a file such as a PDF. */
+  /** What it reads. A `file` is a document such as a PDF. */
   input?: readonly Modality[]
   /** `prompt`: it has no tools; they are described in its instructions. */
   tools?: 'native' | 'prompt'

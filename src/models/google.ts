@@ -28,7 +28,7 @@ const offered = (commit: string, name: string) => listed(commit, `providers/goog
 const gemini = {
   contextTokens: 1_048_576,
   outputTokens: 65_536,
-  input: ['text', 'image', 'audio', 'video', 'document'],
+  input: ['text', 'image', 'audio', 'video', 'file'],
   refuses: ['generationConfig.presencePenalty', 'generationConfig.frequencyPenalty'],
   sources: [thinkingGuide, peers, listed('91a198383', 'models/google/gemini-3.8-flash'), penalties],
 } as const satisfies Omit<Model, 'names'>

@@ -5,7 +5,7 @@
 export type ThinkingForm = 'off' | 'between_tools' | 'budget' | 'effort' | 'adaptive'
 
 /** Every kind of content. */
-export const modalities = ['text', 'image', 'audio', 'video', 'document'] as const
+export const modalities = ['text', 'image', 'audio', 'video', 'file'] as const
 
 /** A kind of content. */
 export type Modality = (typeof modalities)[number]

@@ -34,7 +34,7 @@ const about = (commit: string, name: string) => listed(commit, `models/openai/${
 const reasoning = {
   contextTokens: 1_050_000,
   outputTokens: 128_000,
-  input: ['text', 'image', 'document'],
+  input: ['text', 'image', 'file'],
   thinking: ['off', 'effort'],
   efforts: 'none low medium high xhigh max',
   sampling: 'none',
@@ -189,7 +189,7 @@ export const openai = {
       ...older,
       contextTokens: 1_047_576,
       outputTokens: 32_768,
-      input: ['text', 'image', 'document'],
+      input: ['text', 'image', 'file'],
       sources: [...older.sources, about('f6c6f0436', 'gpt-4.1')],
     },
     {
@@ -204,7 +204,7 @@ export const openai = {
       ...older,
       contextTokens: 128_000,
       outputTokens: 16_384,
-      input: ['text', 'image', 'document'],
+      input: ['text', 'image', 'file'],
       sources: [...older.sources, about('506b1b027', 'gpt-4o')],
     },
     {

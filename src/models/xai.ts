@@ -32,7 +32,7 @@ export const xai = {
       names: ['grok-4.6+*'],
       ...reasoning,
       contextTokens: 500_000,
-      input: ['text', 'image', 'document'],
+      input: ['text', 'image', 'file'],
       efforts: 'low medium high xhigh',
       sources: [...reasoning.sources, newest, pricing, pricing46],
     },
