@@ -507,6 +507,24 @@ const ModelChannel = entry({
 
 const modelChannelsFault = 'expected a list such as [{ "name": the name of a channel }]'
 
+/** What a request may fail of, where another model may help. */
+const failureCauses = ['context', 'input', 'overloaded', 'quota', 'refused'] as const
+
+/** See `on` of a fallback. */
+export type FailureCause = (typeof failureCauses)[number]
+
+/** A model for failures of certain causes. */
+const Fallback = entry({
+  /**
+   * `context`: the conversation is too long. `input`: the upstream refuses the request, or it cannot
+   * be written for it. `overloaded`: the upstream is, or limits the rate. `quota`: no quota or balance is left. `refused`: the
+   * content is against a policy.
+   */
+  on: z.array(z.enum(failureCauses)).min(1),
+  /** The id of another model of this configuration. */
+  model: z.string().min(1),
+})
+
 const Model = entry({
   /** The name that clients use; a `*` at the end matches any rest. */
   id: modelId,
@@ -551,10 +569,13 @@ const Model = entry({
    */
   sticky: z.boolean().default(true),
   /**
-   * Ids of models to try in this order when all channels of this one have failed before the first
-   * byte of a response. Their own fallbacks do not count.
+   * Models to try in this order when all channels of this one have failed before the first content
+   * of a response: ids, or `{ "on": ["context"], "model": "large" }` for failures of certain causes
+   * alone, also of those that no other channel would mend. Their own fallbacks do not count.
    */
-  fallbacks: z.array(z.string().min(1)).default([]),
+  fallbacks: z
+    .array(z.union([z.string().min(1), Fallback], 'expected an id, or an object with on and model'))
+    .default([]),
 })
 
 const Defaults = entry({
@@ -846,7 +867,8 @@ const Config = entry({
   const ids = new Set<string>()
   const served = models?.flatMap(({ id, aliases }) => [id, ...aliases]) ?? []
   models?.forEach((model, index) => {
-    model.fallbacks.forEach((id, at) => {
+    model.fallbacks.forEach((fallback, at) => {
+      const id = typeof fallback === 'string' ? fallback : fallback.model
       const isServed = served.some(
         known => known === id || (known.endsWith('*') && id.startsWith(known.slice(0, -1))),
       )

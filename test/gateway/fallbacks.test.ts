@@ -99,6 +99,76 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  const error = (status: number, type: string, message: string) =>
+    sendJson(status, { type: 'error', error: { type, message } })
+  const causes = [
+    ['context', error(400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000')],
+    [
+      'input',
+      error(400, 'invalid_request_error', 'messages.0.content.0: images are not supported'),
+    ],
+    ['overloaded', error(529, 'overloaded_error', 'Overloaded')],
+    ['overloaded', error(429, 'rate_limit_error', 'Slow down')],
+    ['quota', error(402, 'billing_error', 'No balance is left')],
+  ] as const
+  /** `m` at `first`, with one model for each of these causes. */
+  const byCause = (
+    [first, second, third]: [Upstream, Upstream, Upstream],
+    on: 'context' | 'input' | 'overloaded' | 'quota' | 'refused',
+  ): GatewayConfig => {
+    const { channels, models = [], ...more } = two(first, second)
+    const [own, other] = models
+    return {
+      ...more,
+      channels: [...channels, { name: 'third', protocols: ['messages'], baseUrl: third.url }],
+      models: [
+        {
+          ...(own as (typeof models)[0]),
+          fallbacks: [
+            { on: ['refused'], model: 'never' },
+            { on: [on], model: 'other' },
+          ],
+        },
+        other as (typeof models)[0],
+        { id: 'never', channels: [{ name: 'third' }] },
+      ],
+    }
+  }
+
+  test.each(causes)('asks the model that is named for the cause %s', async (cause, failure) => {
+    const all: [Upstream, Upstream, Upstream] = [
+      await upstream(failure),
+      await upstream(sendJson(200, responses['chat-completions'])),
+      await upstream(),
+    ]
+    const records: UsageRecord[] = []
+    const onUsage = (record: UsageRecord) => void records.push(record)
+    const ask = await start(byCause(all, cause), { logger: false, onUsage })
+    const response = await ask(...asking('messages'))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('wireglot-fallback')).toBe('other')
+    expect(all.map(({ calls }) => calls.length)).toEqual([1, 1, 0])
+    await until(() => records.length > 0)
+    expect(records).toMatchObject([{ modelServed: 'upstream-other', attempts: 2 }])
+    expect(records[0]?.notes).toBeGreaterThan(0)
+  })
+
+  test.each(causes)(
+    'does not ask a model that is named for another cause than %s',
+    async (cause, failure) => {
+      const all: [Upstream, Upstream, Upstream] = [
+        await upstream(failure),
+        await upstream(),
+        await upstream(),
+      ]
+      const other = cause === 'quota' ? 'context' : 'quota'
+      const ask = await start(byCause(all, other), { logger: false })
+      const { status } = await ask(...asking('messages'))
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(all.map(({ calls }) => calls.length)).toEqual([1, 0, 0])
+    },
+  )
+
   test('a stream falls back before its first byte', async () => {
     const [first, second] = [
       await upstream(bad(503)),

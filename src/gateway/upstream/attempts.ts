@@ -11,11 +11,13 @@ import {
   tooManyAtOnce,
 } from '../error.ts'
 import { holdUntilEnd, type Release } from '../in-flight.ts'
+import type { FailureCause } from '../options.ts'
 import { wordsOf } from '../record.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import type { Counted } from './breaker.ts'
 import { call, type Target } from './call.ts'
 import type { Deployment } from './catalog.ts'
+import { causeOf } from './causes.ts'
 import type { Failure } from './failure.ts'
 import type { Opened } from './opened.ts'
 
@@ -83,6 +85,10 @@ async function tryAll(
   const failures = new Failures(trace)
   const resting: { candidate: Deployment; restMs: number }[] = []
   let lastResort: Deployment | undefined
+  /** What the request has failed of. `isOver`: no model helps but one for that. */
+  const failedOf = new Set<FailureCause>()
+  let isOver = false
+  const isMeant = ({ on }: Deployment) => (on ? on.some(cause => failedOf.has(cause)) : !isOver)
   const counted = { client: trace.identity?.name ?? '', failedAt: new Set<string>() }
   // A breaker only leads to another channel. Without one, the request goes to the upstream.
   const others = new Set(incoming.candidates.map(({ channel }) => channel.name)).size > 1
@@ -106,7 +112,12 @@ async function tryAll(
           trace.notes.push(gatewayNote('gateway.failed-over', ''))
         return result
       }
-      if (result.again === 'never' || signal.aborted) throw forClient(result.rejection)
+      const cause = causeOf(result)
+      if (cause) failedOf.add(cause)
+      const isForAnother = incoming.candidates.some(one => one.on && isMeant(one))
+      if (signal.aborted || (result.again === 'never' && !isForAnother))
+        throw forClient(result.rejection)
+      isOver ||= result.again === 'never'
       if (candidate !== incoming.candidates.at(-1) && candidate !== lastResort)
         reportFailed(service, trace, candidate, result.rejection)
       failures.add(candidate, result.rejection)
@@ -135,6 +146,7 @@ async function tryAll(
     resting.length > 0 && resting[0]?.candidate !== candidate
 
   for (const candidate of incoming.candidates) {
+    if (!isMeant(candidate)) continue
     const restMs = others ? breakers.restMs(candidate.channel, counted.client) : undefined
     if (restMs !== undefined) {
       resting.push({ candidate, restMs })
@@ -146,13 +158,13 @@ async function tryAll(
     if (response) return response
   }
   // All others have failed, so these are worth a wait.
-  for (const candidate of busy) {
+  for (const candidate of busy.filter(isMeant)) {
     const response = await openedInTurn(candidate)
     if (response) return response
   }
   // The only channel of a model gets requests whatever its breaker says, so several must not serve
   // fewer. A channel that limits its rate works, and its client knows when to come back.
-  lastResort = leastBad(resting)
+  lastResort = leastBad(resting.filter(({ candidate }) => isMeant(candidate)))
   if (lastResort && failures.rejection?.error.status !== 429) {
     const response = await openedInTurn(lastResort)
     if (response) return response

@@ -5,7 +5,7 @@ import { protocols } from '../../protocols/index.ts'
 import type { RequestTraits } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
-import type { ChannelEntry, ModelEntry, ParsedConfig } from '../options.ts'
+import type { ChannelEntry, FailureCause, ModelEntry, ParsedConfig } from '../options.ts'
 import { isMatch, overlap } from './patterns.ts'
 import { scoreOf } from './sticky.ts'
 
@@ -23,6 +23,8 @@ export type Deployment = {
    * The id of the fallback model that this candidate serves. Absent: it serves the requested model.
    */
   fallback?: string
+  /** It is only for requests that have failed of one of these causes. */
+  on?: readonly FailureCause[]
 }
 
 /**
@@ -99,10 +101,11 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
       if (!found) return undefined
       const own = candidatesOf(found, caller, requested)
       if (!requested.fallbacks || found.entry.fallbacks.length === 0) return own
-      const others = found.entry.fallbacks.flatMap(fallback => {
+      const others = found.entry.fallbacks.flatMap(one => {
+        const { model: fallback, ...when } = typeof one === 'string' ? { model: one } : one
         const other = lookUp(fallback, identity)
         const served = other ? candidatesOf(other, caller, requested) : []
-        return served.map(candidate => ({ ...candidate, fallback }))
+        return served.map(candidate => ({ ...candidate, fallback, ...when }))
       })
       return [...own, ...others]
     },
