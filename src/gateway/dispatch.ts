@@ -5,6 +5,7 @@ import { asksFor } from './asked.ts'
 import { type ReadBody, readJson } from './body/body.ts'
 import { checkedName, namedIn } from './body/model-name.ts'
 import { changedRequest } from './body-hooks.ts'
+import { withEffort } from './effort-suffix.ts'
 import { clientSettings } from './endpoints/client-settings.ts'
 import { createListing, type Listing } from './endpoints/listing.ts'
 import { compact, countTokens } from './endpoints/provider-calls.ts'
@@ -196,14 +197,16 @@ async function readContext(
     // Before the body is read.
     if (!hooks.route && !catalog.find(inPath.model, identity)) throw unknownModel(inPath.model)
   }
-  const body = await readBody(service, route, known)
-  const { outline } = body
-  const named = namedIn(body, inPath.model)
+  const received = await readBody(service, route, known)
+  const named = namedIn(received, inPath.model)
   trace.requestedModel = named
+  const asked = catalog.asked(named, identity)
+  const body = asked ? withEffort(received, protocol, asked) : received
+  const { outline } = body
   const routed = await attempt('route', () =>
     hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }),
   )
-  const candidates = catalog.candidates(routed ?? named, protocol, identity, {
+  const candidates = catalog.candidates(routed ?? asked?.model ?? named, protocol, identity, {
     hasTools: hasTools(outline),
     fallbacks: operation === 'generate',
     conversation: () => conversationKey(request.headers, body, protocol),

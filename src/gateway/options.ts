@@ -569,6 +569,11 @@ const Model = entry({
    */
   sticky: z.boolean().default(true),
   /**
+   * Names with an effort at their end, such as `model-high`, `model:high` and `model(high)`, ask
+   * this model with that effort, and `GET /v1/models` lists them. Default false.
+   */
+  suffixes: z.boolean().default(false),
+  /**
    * Models to try in this order when all channels of this one have failed before the first content
    * of a response: ids, or `{ "on": ["context"], "model": "large" }` for failures of certain causes
    * alone, also of those that no other channel would mend. Their own fallbacks do not count.

@@ -4,6 +4,7 @@ import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { RequestTraits } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
+import { type Asked, namedEfforts, splitEffort } from '../effort-suffix.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, FailureCause, ModelEntry, ParsedConfig } from '../options.ts'
 import { isMatch, overlap } from './patterns.ts'
@@ -48,6 +49,8 @@ export type Catalog = {
   ): Deployment[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
+  /** The model and the effort that a name with a suffix asks for. Undefined: it has none. */
+  asked(name: string, identity: Identity): Asked | undefined
   /** Does this channel serve a model that the group can see? */
   reaches(channel: ChannelEntry, identity: Identity): boolean
 }
@@ -95,7 +98,13 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
     return inTurn(entry, ranked, requested).map(({ candidate }) => candidate)
   }
 
+  const asked = (name: string, identity: Identity): Asked | undefined => {
+    const split = known.exact(name) ? undefined : splitEffort(name)
+    return split && lookUp(split.model, identity)?.entry.suffixes ? split : undefined
+  }
+
   return {
+    asked,
     candidates(id, caller, identity, requested = { hasTools: false }) {
       const found = lookUp(id, identity)
       if (!found) return undefined
@@ -112,10 +121,10 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
     list(identity) {
       return models
         .filter(({ id }) => !id.endsWith('*') && sees(identity, id))
-        .map(entry => infoOf(entry.id, entry))
+        .flatMap(entry => suffixed(entry).map(id => infoOf(id, entry)))
     },
     find(id, identity) {
-      const found = lookUp(id, identity)
+      const found = lookUp(asked(id, identity)?.model ?? id, identity)
       return found && infoOf(id, found.entry)
     },
     reaches({ name }, identity) {
@@ -124,6 +133,16 @@ export function createCatalog({ models, channels, groups }: ParsedConfig): Catal
     },
   }
 }
+
+/** The id of a model, and those with an effort that it is known to take. */
+function suffixed({ id, suffixes, channels }: ModelEntry): string[] {
+  if (!suffixes) return [id]
+  const { model } = knownModel(channels[0]?.model ?? id) ?? {}
+  const efforts = model?.efforts?.split(' ') ?? usualEfforts
+  return [id, ...namedEfforts.filter(one => efforts.includes(one)).map(one => `${id}-${one}`)]
+}
+
+const usualEfforts = ['low', 'medium', 'high']
 
 const idsOf = ({ id, aliases }: ModelEntry) => [id, ...aliases]
 

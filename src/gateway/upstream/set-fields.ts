@@ -1,7 +1,8 @@
 import type { Note } from '../../canonical/note.ts'
-import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
+import { isObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { pointer } from '../../kit/notes/path.ts'
+import { withValueAt } from '../body/with-value-at.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Deployment } from './catalog.ts'
 
@@ -36,7 +37,7 @@ export function withSetFields(
   let body = wire
   const write = (fields: Fields | undefined, isForced: boolean) => {
     for (const [field, value] of Object.entries(fields ?? {}))
-      body = written(body, field.split('.'), value, isForced)
+      body = withValueAt(body, field.split('.'), value, isForced)
   }
   write(link.setIfAbsent, false)
   write(entry.setIfAbsent, false)
@@ -60,22 +61,4 @@ function valueAt(body: unknown, field: string): unknown {
       (at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined),
       body,
     )
-}
-
-/** A copy with this value at these keys; an existing value stays unless `isForced`. */
-function written(
-  body: unknown,
-  [key = '', ...rest]: readonly string[],
-  value: unknown,
-  isForced: boolean,
-): unknown {
-  const object: JsonObject = isObject(body) ? body : {}
-  const present = Object.hasOwn(object, key) ? object[key] : undefined
-  const isLeaf = rest.length === 0
-  if (!isForced && present !== undefined && (isLeaf || !isObject(present))) return body
-  const next = isLeaf ? value : written(present, rest, value, isForced)
-  if (next === present) return body
-  const copy = { ...object }
-  setOwn(copy, key, next)
-  return copy
 }
