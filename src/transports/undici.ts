@@ -30,7 +30,7 @@ export function undiciTransport(): Transport {
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
         const start = (http2: boolean) => {
-          const failed = (error: unknown) => {
+          const notConnected = (error: unknown) => {
             if (http2 || !refusesHttp1(error)) return reject(error)
             onlyHttp2.add(origin)
             start(true)
@@ -38,7 +38,7 @@ export function undiciTransport(): Transport {
           const dispatch = (agent: Dispatcher) =>
             agent.dispatch(
               { origin, path, method, ...carried(headers, body) },
-              new Receiver(signal, resolve, failed),
+              new Receiver(signal, { responded: resolve, failed: reject, notConnected }),
             )
           const agent = agents.agentFor({ connectMs, proxy, http2 })
           if ('dispatch' in agent) dispatch(agent)
@@ -59,7 +59,9 @@ export function undiciTransport(): Transport {
  * connection. A server without it refuses the handshake, so nothing was sent.
  */
 const refusesHttp1 = (error: unknown): boolean =>
-  (error as { code?: unknown }).code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
+  error instanceof Error &&
+  'code' in error &&
+  error.code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL'
 
 /**
  * Undici keeps a request body until its response has ended, which may be minutes: a long body is
@@ -107,12 +109,22 @@ function placeOf(url: string): { origin: string; path: string } {
 }
 
 /**
+ * `notConnected`: instead of `failed` until the request is sent. It may hold the request, which is
+ * not to stay in memory while the response comes.
+ */
+type Outcomes = {
+  responded(response: TransportResponse): void
+  failed(error: unknown): void
+  notConnected(error: unknown): void
+}
+
+/**
  * Receives one response. Undici's `request` adds a stream and an async resource: 25 µs per call.
  */
 class Receiver implements Dispatcher.DispatchHandler {
   readonly #signal: Signal
-  readonly #responded: (response: TransportResponse) => void
-  readonly #failed: (error: unknown) => void
+  readonly #outcomes: Pick<Outcomes, 'responded' | 'failed'>
+  #notConnected: Outcomes['notConnected'] | undefined
   readonly #chunks = new Chunks({
     pause: () => this.#controller?.pause(),
     resume: () => this.#controller?.resume(),
@@ -120,19 +132,16 @@ class Receiver implements Dispatcher.DispatchHandler {
   })
   #controller: Dispatcher.DispatchController | undefined
 
-  constructor(
-    signal: Signal,
-    onResponse: (response: TransportResponse) => void,
-    failed: (error: unknown) => void,
-  ) {
+  constructor(signal: Signal, { notConnected, ...outcomes }: Outcomes) {
     this.#signal = signal
-    this.#responded = onResponse
-    this.#failed = failed
+    this.#outcomes = outcomes
+    this.#notConnected = notConnected
     signal.addEventListener('abort', this.#stop)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    this.#notConnected = undefined
     if (this.#signal.aborted) this.#stop()
   }
 
@@ -145,7 +154,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     // Slices that would keep the received buffer in memory until the response ends.
     controller.rawHeaders = null
     const { 'content-encoding': encoding, ...kept } = plainHeaders(headers)
-    this.#responded({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
+    this.#outcomes.responded({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -171,6 +180,11 @@ class Receiver implements Dispatcher.DispatchHandler {
     const { reason } = this.#signal
     this.#failed(reason)
     this.#abort(reason instanceof Error ? reason : new Error('the call was given up'))
+  }
+
+  #failed(error: unknown): void {
+    const failed = this.#notConnected ?? this.#outcomes.failed
+    failed(error)
   }
 
   #abort(reason: Error): void {
