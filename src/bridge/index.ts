@@ -14,6 +14,8 @@ import { passesLeaks, startLeaks, stepLeaks } from './leaks/events.ts'
 import { recoverCalls } from './leaks/response.ts'
 import { withPlaceholders } from './media.ts'
 import { bridgeReport } from './notes.ts'
+import { withJsonAlone, withPromptedOutput } from './prompted-output.ts'
+import { withPromptedTools } from './prompted-tools.ts'
 
 export type { Capabilities } from '../models/capabilities.ts'
 export type { Modality } from '../models/model.ts'
@@ -30,7 +32,7 @@ export type BridgeOptions = {
 }
 
 /** Of a request, for its response. Plain JSON. */
-type Memory = { tools: Tools['schemas'] }
+type Memory = { tools?: Tools['schemas']; json?: true }
 
 /**
  * A bridge for the option `bridge` of the pure functions. Pass the same to the translation of the
@@ -57,18 +59,28 @@ export function createBridge({ vendor, protocol, capabilities }: BridgeOptions =
 export function bridgeFor(capable: (model: string | undefined) => Capabilities): Bridge {
   return {
     request(request, fieldNames) {
-      const { leaksToolCalls, input } = capable(request.model)
+      const { leaksToolCalls, input, tools: way, structuredOutput } = capable(request.model)
       const report = bridgeReport([], fieldNames)
       const tools = offered(request.tools ?? [])
       const hasTools = Object.keys(tools).length > 0 && request.toolChoice?.mode !== 'none'
+      const readable = input ? withPlaceholders(request, input, report) : request
+      const called = way === 'prompt' ? withPromptedTools(readable, report) : readable
+      const given = structuredOutput === 'prompt' ? withPromptedOutput(called, report) : called
+      const memory: Memory = {
+        ...((leaksToolCalls || way === 'prompt') && hasTools && { tools }),
+        ...(given !== called && { json: true }),
+      }
       return {
-        request: input ? withPlaceholders(request, input, report) : request,
+        request: given,
         notes: report.notes,
-        ...(leaksToolCalls && hasTools && { memory: { tools } }),
+        ...(Object.keys(memory).length > 0 && { memory }),
       }
     },
-    response: (response, memory, notes) =>
-      recoverCalls(response, toolsOf(memory), bridgeReport(notes)),
+    response(response, memory, notes) {
+      const report = bridgeReport(notes)
+      const called = recoverCalls(response, toolsOf(memory), report)
+      return isObject(memory) && memory['json'] ? withJsonAlone(called, report) : called
+    },
     events(memory) {
       const state = startLeaks()
       const tools = toolsOf(memory)
@@ -83,7 +95,7 @@ export function bridgeFor(capable: (model: string | undefined) => Capabilities):
 }
 
 /** The functions of a request, with what they take. */
-function offered(tools: readonly Tool[]): Memory['tools'] {
+function offered(tools: readonly Tool[]): Tools['schemas'] {
   return Object.fromEntries(
     tools.flatMap(tool => (tool.type === 'function' ? [[tool.name, tool.parameters ?? null]] : [])),
   )

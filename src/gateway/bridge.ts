@@ -26,8 +26,14 @@ export function bridgeOf(
   return isActive(capabilities, outline) ? { bridge: bridgeFor(() => capabilities) } : undefined
 }
 
-const isActive = ({ leaksToolCalls, input }: Capabilities, outline: Record<string, unknown>) =>
-  input !== undefined || (leaksToolCalls === true && hasTools(outline))
+const isActive = (
+  { leaksToolCalls, input, tools, structuredOutput }: Capabilities,
+  outline: Record<string, unknown>,
+) =>
+  input !== undefined ||
+  tools === 'prompt' ||
+  structuredOutput === 'prompt' ||
+  (leaksToolCalls === true && hasTools(outline))
 
 /** Requests of every protocol have their tools in one of these fields. */
 const hasTools = ({ tools, toolConfig, functions }: Record<string, unknown>): boolean =>

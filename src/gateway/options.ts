@@ -483,6 +483,13 @@ const Channel = entry({
 const Capabilities = entry({
   /** What the model reads. Default: what is known of it. */
   input: z.array(z.enum(modalities)).min(1).optional(),
+  /** `prompt`: the model has no tools, so that the instructions describe them. Default `native`. */
+  tools: z.enum(['native', 'prompt']).optional(),
+  /**
+   * `prompt`: the server has no format of the output, so that the instructions ask for the JSON.
+   * Default `native`.
+   */
+  structuredOutput: z.enum(['native', 'prompt']).optional(),
   /** Its calls of tools may come as text: they become calls. Default: by the vendor. */
   leaksToolCalls: z.boolean().optional(),
 })

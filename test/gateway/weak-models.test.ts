@@ -74,6 +74,21 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       },
     )
 
+    test.each(pairs)(
+      'a model without tools is told of them for a client of %s over %s, and calls them',
+      async (client, served) => {
+        const seen = await upstream(sending(served, stream))
+        const ask = await start(
+          one(seen.url, served, { auth: 'none' }, { capabilities: { tools: 'prompt' } }),
+        )
+        const text = await (await ask(...asked(client, stream))).text()
+        expect(seen.calls[0]?.json).not.toHaveProperty('tools')
+        expect(seen.calls[0]?.text).toContain('<tools>')
+        expect(text).toContain('Rome')
+        expect(text).not.toContain('<tool_call>')
+      },
+    )
+
     test('the bridge can be turned off', async () => {
       const seen = await upstream(sending('chat-completions', stream))
       const ask = await start(

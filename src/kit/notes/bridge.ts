@@ -11,6 +11,24 @@ export const bridgeNotes = {
     kind: 'dropped',
     meaning: 'The text held a call of a tool: its citations and log probabilities are left out.',
   },
+  'tool.prompted': {
+    kind: 'emulated',
+    meaning:
+      'The model has no tools: the instructions describe them, and it calls them in its text.',
+    advice: 'Choose a model with tools.',
+  },
+  'tool-call.prompted': {
+    kind: 'emulated',
+    meaning: 'The model has no tools: an earlier call, or its result, is written as text.',
+  },
+  'output.prompted': {
+    kind: 'emulated',
+    meaning: 'The server has no format of the output: the instructions ask for the JSON.',
+  },
+  'output.repaired': {
+    kind: 'emulated',
+    meaning: 'The text held more than JSON, or broken JSON: the JSON alone is left.',
+  },
   'media.placeholder': {
     kind: 'emulated',
     meaning: 'The model does not read this medium; a sentence says that it was there.',
