@@ -169,6 +169,19 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test('the client gets the first error when the model for its cause fails, too', async () => {
+    const all: [Upstream, Upstream, Upstream] = [
+      await upstream(causes[0][1]),
+      await upstream(bad(500)),
+      await upstream(),
+    ]
+    const ask = await start(byCause(all, 'context'), { logger: false })
+    const response = await ask(...asking('messages'))
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('prompt is too long')
+    expect(all.map(({ calls }) => calls.length)).toEqual([1, 1, 0])
+  })
+
   test('a stream falls back before its first byte', async () => {
     const [first, second] = [
       await upstream(bad(503)),

@@ -117,10 +117,12 @@ async function tryAll(
       const isForAnother = incoming.candidates.some(one => one.on && isMeant(one))
       if (signal.aborted || (result.again === 'never' && !isForAnother))
         throw forClient(result.rejection)
+      // What no channel mends is what the client has to know, whatever becomes of other models.
+      const isKnown = isOver
       isOver ||= result.again === 'never'
       if (candidate !== incoming.candidates.at(-1) && candidate !== lastResort)
         reportFailed(service, trace, candidate, result.rejection)
-      failures.add(candidate, result.rejection)
+      if (!isKnown) failures.add(candidate, result.rejection)
       return undefined
     } finally {
       if (!isHeld) release()
