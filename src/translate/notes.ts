@@ -72,7 +72,7 @@ export const translateNotes = {
     advice: 'Name the schema in `$defs`, and write nothing next to the reference.',
   },
   'schema.invalid': {
-    kind: 'dropped',
+    kind: 'approximated',
     meaning:
       'The schema contains what JSON Schema does not have, such as a type of a programming language; it is left out.',
     advice: 'Write the schema in the words of JSON Schema.',
