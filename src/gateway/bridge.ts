@@ -1,5 +1,5 @@
+import { bridgeFor } from '../bridge/bridge.ts'
 import { capabilitiesOf } from '../bridge/capabilities.ts'
-import { bridgeFor } from '../bridge/index.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { isObject } from '../kit/json/json.ts'
 import type { Capabilities } from '../models/capabilities.ts'
