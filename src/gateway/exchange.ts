@@ -8,7 +8,7 @@ import { framesOfText } from '../sse/framing.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
-import { translateCounted } from '../translate/response.ts'
+import { isForBridge, translateCounted } from '../translate/response.ts'
 import { isBridged } from '../translate/settings.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
@@ -252,7 +252,10 @@ async function responseForClient(
   const { candidate, settings } = opened
   const from = candidate.protocol
   const passed =
-    from === protocol && read.bytes && !service.hooks.onResponse && !isBridged(settings)
+    from === protocol &&
+    read.bytes &&
+    !service.hooks.onResponse &&
+    !isForBridge(read.value, from, settings)
       ? passedOn(read.bytes, settings.model)
       : undefined
   const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =

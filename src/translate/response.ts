@@ -1,6 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
+import { TranslationError } from '../errors.ts'
 import { failedEnd, reportDroppedContent } from '../kit/errors/failed-response.ts'
 import { retryWords, writtenHint } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
@@ -65,9 +66,23 @@ export function translateCounted(
   settings: Settings & Exactness,
 ): TranslatedResponse & Outcome {
   const { strict, model } = settings
-  if (from !== to || isBridged(settings)) return translateForeign(body, from, to, settings)
+  if (from !== to || isForBridge(body, from, settings))
+    return translateForeign(body, from, to, settings)
   if (strict) from.decodeResponse(body, optionsFor(from, settings))
   return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
+}
+
+/** Does the bridge change the response? Else it passes between equal protocols as it is. */
+export function isForBridge(body: unknown, from: Protocol, settings: Settings): boolean {
+  const { bridge, context } = settings
+  if (!bridge || !isBridged(settings)) return false
+  try {
+    const { value } = from.decodeResponse(body, optionsFor(from, settings))
+    return bridge.response(value, context?.bridge, []) !== value
+  } catch (error) {
+    if (TranslationError.is(error)) return false
+    throw error
+  }
 }
 
 /** The same between different protocols. */

@@ -99,6 +99,34 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     })
   })
 
+  test.each(['chat-completions', 'messages', 'responses', 'generate-content'] as const)(
+    'a long response of %s without calls in its text passes byte for byte',
+    async served => {
+      const long: CanonicalResponse = {
+        ...response,
+        candidates: response.candidates.map(candidate => ({
+          ...candidate,
+          messages: [
+            {
+              role: 'assistant',
+              origin: 'message',
+              parts: [{ type: 'text', text: 'It is sunny. '.repeat(1000) }],
+            },
+          ],
+        })),
+      }
+      const { wire } = protocols[served].encodeResponse(long)
+      const bytes = JSON.stringify(wire, undefined, 1)
+      const seen = await upstream(answer => {
+        answer.writeHead(200, { 'content-type': 'application/json' }).end(bytes)
+      })
+      const ask = await start(one(seen.url, served, { auth: 'none' }, leaks))
+      const got = await ask(...asked(served, false))
+      expect(got.status).toBe(200)
+      expect(await got.text()).toBe(bytes)
+    },
+  )
+
   test('a server that is known to leak needs no setting', async () => {
     const seen = await upstream(sending('chat-completions', false))
     const ask = await start(
