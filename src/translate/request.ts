@@ -61,7 +61,8 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
   // A resolver that knows an id says by that that the provider does not know it.
   const holdsForeign =
     !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
-  if (holdsForeign || isForBridge(body, from, settings) || resolvedOf(body) > 0)
+  const bridged = bridgedBy(body, from, settings)
+  if (holdsForeign || bridged?.isChanged || resolvedOf(body) > 0)
     return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)
@@ -69,17 +70,25 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
     ? fitRequest({ body: named, notes: [] }, from, reading, { caller: from, body })
     : { body: named, notes: [] }
   refuseIfStrict(met.notes, strict, from.name)
-  return { ...met, context: { from: from.name, to: from.name } }
+  return { ...met, context: { from: from.name, to: from.name, ...bridged?.context } }
 }
 
-/** Has the bridge anything to do with the request or its response? */
-function isForBridge(body: unknown, from: Protocol, settings: Given): boolean {
-  const { bridge, model } = settings
-  if (!bridge) return false
+/**
+ * Does the bridge change the request? `context`: what it needs for the response. Undefined: it has
+ * nothing to do with either.
+ */
+function bridgedBy(
+  body: unknown,
+  from: Protocol,
+  { bridge, model, ...settings }: Given,
+): { isChanged: boolean; context: Pick<TranslationContext, 'request' | 'bridge'> } | undefined {
+  if (!bridge) return undefined
   const { value } = from.decodeRequest(body, optionsFor(from, settings))
   const given = model === undefined ? value : { ...value, model }
   const { request, memory } = bridge.request(given, undefined)
-  return request !== given || memory !== undefined
+  const isChanged = request !== given
+  if (!isChanged && memory === undefined) return undefined
+  return { isChanged, context: { request: remembered(value, from), bridge: memory } }
 }
 
 /**

@@ -121,11 +121,28 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         answer.writeHead(200, { 'content-type': 'application/json' }).end(bytes)
       })
       const ask = await start(one(seen.url, served, { auth: 'none' }, leaks))
-      const got = await ask(...asked(served, false))
+      const [path, init] = asked(served, false)
+      const spaced = JSON.stringify(JSON.parse(String(init.body)), undefined, 1)
+      const got = await ask(path, { ...init, body: spaced })
       expect(got.status).toBe(200)
       expect(await got.text()).toBe(bytes)
+      expect(seen.calls[0]?.text).toBe(spaced)
     },
   )
+
+  test.each([true, false])('a stream has usage if its client asks for it: %s', async wanted => {
+    const seen = await upstream(sending('chat-completions', true))
+    const ask = await start(one(seen.url, 'chat-completions', { auth: 'none' }, leaks))
+    const { wire } = protocols['chat-completions'].encodeRequest({
+      ...request,
+      stream: { enabled: true },
+    })
+    const { stream_options: _, ...body } = wire
+    const options = { ...body, ...(wanted && { stream_options: { include_usage: true } }) }
+    const text = await (await ask('/v1/chat/completions', post(options))).text()
+    expect(text).toContain('"tool_calls"')
+    expect(/"usage":\s*\{/.test(text)).toBe(wanted)
+  })
 
   test('a server that is known to leak needs no setting', async () => {
     const seen = await upstream(sending('chat-completions', false))

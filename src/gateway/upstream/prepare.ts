@@ -151,6 +151,12 @@ const hasOtherFlag = (
   streamFlagInBody.has(protocol) &&
   (protocol.wantsStream(body) ?? false) !== wanted
 
+/** Of copies that are made for another model name. */
+const isSameButModel = (one: unknown, other: unknown): boolean =>
+  isObject(one) &&
+  isObject(other) &&
+  Object.keys({ ...one, ...other }).every(key => key === 'model' || one[key] === other[key])
+
 async function translated(
   service: Service,
   incoming: RequestContext,
@@ -188,7 +194,7 @@ async function translated(
   const isKept =
     whole === unset &&
     to === protocol &&
-    context.request === undefined &&
+    (context.request === undefined || isSameButModel(wire, adjusted.body)) &&
     sent === wire &&
     adjusted.body === body.value &&
     !isDemanding(incoming, candidate)
