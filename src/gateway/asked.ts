@@ -2,6 +2,18 @@ import { isObject } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { RequestTraits } from '../vendors/settings.ts'
 
+/**
+ * Does a request of any protocol offer tools? `outline`: its outline, in which a long object is
+ * empty.
+ */
+export function hasTools(outline: unknown): boolean {
+  if (!isObject(outline)) return false
+  const { tools, functions, toolConfig } = outline
+  return (
+    [tools, functions].some(list => Array.isArray(list) && list.length > 0) || isObject(toolConfig)
+  )
+}
+
 /** Does a request ask for this, in a field where its protocol has it? */
 export function asksFor(
   body: unknown,

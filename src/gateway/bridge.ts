@@ -5,6 +5,7 @@ import { isObject } from '../kit/json/json.ts'
 import type { Capabilities } from '../models/capabilities.ts'
 import { protocolNames } from '../protocols/index.ts'
 import type { Bridge } from '../translate/bridge.ts'
+import { hasTools } from './asked.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Deployment } from './upstream/catalog.ts'
 
@@ -34,7 +35,3 @@ const isActive = (
   tools === 'prompt' ||
   structuredOutput === 'prompt' ||
   (leaksToolCalls === true && hasTools(outline))
-
-/** Requests of every protocol have their tools in one of these fields. */
-const hasTools = ({ tools, toolConfig, functions }: Record<string, unknown>): boolean =>
-  tools !== undefined || toolConfig !== undefined || functions !== undefined

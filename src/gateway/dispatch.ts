@@ -1,7 +1,7 @@
 import type { Operation } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import { isOriginAllowed } from './admission/cors.ts'
-import { asksFor } from './asked.ts'
+import { asksFor, hasTools } from './asked.ts'
 import { type ReadBody, readJson } from './body/body.ts'
 import { checkedName, namedIn } from './body/model-name.ts'
 import { changedRequest } from './body-hooks.ts'
@@ -19,7 +19,6 @@ import { type GatewayRequest, type GatewayResponse, jsonResponse } from './reque
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import { type Route, rejectionFor } from './route.ts'
 import { handleStored } from './stored/calls.ts'
-import { hasTools } from './upstream/prepare.ts'
 import { conversationKey } from './upstream/sticky.ts'
 import { likelyUse, reserve } from './use.ts'
 

@@ -8,6 +8,7 @@ import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
 import { type TokenLimits, withinLimits } from '../../translate/token-limits.ts'
 import { hasAnyField, without, withoutWritten } from '../../translate/unsupported.ts'
+import { hasTools } from '../asked.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
 import { atOnce, longWorkFrom, pause, withPauses } from '../body/long-work.ts'
@@ -289,10 +290,6 @@ function requestSettings(
     ...(keepsHere(incoming, candidate) && { keepsResponse: true }),
   }
 }
-
-/** `outline`: of a request of any protocol. */
-export const hasTools = (outline: unknown): boolean =>
-  isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
 
 /** A request with tools is one of an agent. */
 const isOfForeignAgent = (
