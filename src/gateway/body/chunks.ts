@@ -69,7 +69,8 @@ export function* serializeInChunks(
     const text = rest ? writeExact(rest.slice(0, chunkItems)) : writeMember(value, key)
     if (text === undefined) continue
     if (text.length > stepBytes) yield
-    out.add(`${isFirst ? '{' : ','}${JSON.stringify(key)}:${text}`)
+    out.add(`${isFirst ? '{' : ','}${JSON.stringify(key)}:`)
+    out.add(text)
     for (let i = chunkItems; rest && i < rest.length; i += chunkItems) {
       out.continue(writeExact(rest.slice(i, i + chunkItems)))
       if (out.length - paused < stepBytes) continue

@@ -149,27 +149,15 @@ function withDigits(value: unknown, plain: string): string {
 const unusedIn = (text: string): string | undefined =>
   ['~0~', '~1~', '~2~', '~3~', '~4~', '~5~', '~6~', '~7~'].find(mark => !text.includes(mark))
 
-/** So many digits in a row may be more than a number can hold. */
-const long = 16
-
 /**
- * May the text contain a number that is, or was, more than a number can hold? Looks at a sixteenth
- * of it. An integer of more than 20 digits is not seen once it was rounded to fewer than `long`
- * digits and zeros.
+ * Text that may contain a number that is, or was, more than a number can hold: 16 digits in a row.
+ * The first eight are spelled out, because such a pattern is searched for in steps of eight, in an
+ * eighth of the time of `\d{16}`. An integer of more than 20 digits is not seen once it was
+ * rounded to fewer digits and zeros.
  */
-function hasLongNumber(text: string): boolean {
-  for (let at = long - 1; at < text.length; at += long) {
-    if (!isDigit(text.charCodeAt(at))) continue
-    let start = at
-    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start--
-    let end = at + 1
-    while (end - start < long && isDigit(text.charCodeAt(end))) end++
-    if (end - start >= long) return true
-  }
-  return false
-}
+const longNumber = /\d\d\d\d\d\d\d\d\d{8}/
 
-const isDigit = (code: number) => code >= 0x30 && code <= 0x39
+const hasLongNumber = (text: string): boolean => longNumber.test(text)
 
 /** Is this a number, and does parsing change its value? */
 function isRounded(number: string): boolean {
