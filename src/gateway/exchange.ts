@@ -24,6 +24,7 @@ import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
+import { continuedBy, resumes } from './resume/resume.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
 import { changedStream, type Stream } from './stream-hook.ts'
@@ -69,7 +70,16 @@ async function streamed(
   const { framing } = protocol
   const { signal } = incoming.request
   const { defaults } = service.config
-  const call = openFirst(service, incoming, trace)
+  let call = openFirst(service, incoming, trace)
+  const stop = (reason: GatewayError) => call.stop(reason)
+  // Only this closure keeps the request.
+  const continued = resumes(incoming)
+    ? continuedBy(service, incoming, async next => {
+        call = openFirst(service, next, trace)
+        const opened = await call.opened
+        return { opened, read: () => sourceOf(opened, protocol, trace), stop }
+      })
+    : undefined
   let headers = {}
   let served: Deployment | undefined
   let hooked: Hooked | undefined
@@ -86,12 +96,13 @@ async function streamed(
       const opened = await call.opened
       served = opened.candidate
       // What is stored contains the request.
-      if (!keeping) trace.memory?.release()
+      if (!keeping && !continued) trace.memory?.release()
       headers = headersOf(opened)
       hooked = await hookedStream(service, { protocol, model }, trace, {
         opened,
         read: () => sourceOf(opened, protocol, trace),
-        stop: call.stop,
+        stop,
+        ...(continued && { continued }),
       })
       return hooked?.source ?? sourceOf(opened, protocol, trace)
     },
@@ -100,7 +111,7 @@ async function streamed(
       whole: async ({ signatures }) =>
         served && keeping.whole(served, hooked?.kept.signatures ?? signatures),
     },
-    stop: call.stop,
+    stop,
     onEnd(failure, translator) {
       if (!failure) trace.firstByte ??= Date.now()
       if (!translator) return

@@ -581,6 +581,11 @@ const Model = entry({
    */
   suffixes: z.boolean().default(false),
   /**
+   * A stream that breaks after its first content is continued by a further call: of text and calls
+   * of functions, up to three times. Default false.
+   */
+  resume: z.boolean().default(false),
+  /**
    * Models to try in this order when all channels of this one have failed before the first content
    * of a response: ids, or `{ "on": ["context"], "model": "large" }` for failures of certain causes
    * alone, also of those that no other channel would mend. Their own fallbacks do not count.

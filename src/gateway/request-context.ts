@@ -8,7 +8,7 @@ import type { Ending } from './at-end.ts'
 import type { ReadBody } from './body/body.ts'
 import type { LongWork } from './body/long-work.ts'
 import type { GatewayError } from './error.ts'
-import type { HookRequest, Hooks, Identity } from './hooks.ts'
+import type { HookRequest, Hooks, Identity, UsageRecord } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
 import type { Memory, Share } from './memory.ts'
@@ -62,6 +62,8 @@ export type RequestContext = {
   protocol: Protocol
   operation: Operation
   body: ReadBody
+  /** Of an attempt that continues a broken stream: the body for a candidate. */
+  bodyFor?: (candidate: Deployment) => ReadBody
   /** The name that the caller used. */
   model: string
   stream: boolean
@@ -123,6 +125,8 @@ export type Trace = Ending & {
   notes: Note[]
   /** As the upstream counted. */
   usage?: Usage
+  /** What earlier attempts have used, whose streams broke and were continued. */
+  spent?: UsageRecord['usage']
   /**
    * Input tokens of what was sent to the upstream, by its size. Absent: nothing was sent that costs
    * anything.

@@ -17,6 +17,8 @@ export type Stream = {
   opened: Opened
   read(): Promise<RelaySource>
   stop: RelayOptions['stop']
+  /** Reads its events, and those of further attempts that continue it. */
+  continued?: typeof eventsOf
   isRead?: boolean
   signatures?: Signatures
 }
@@ -34,11 +36,13 @@ export function changedStream(
 ): RelaySource | undefined {
   const { onStream } = hooks
   const { name } = protocol
-  if (!onStream || !isProtocolName(name)) return undefined
+  const { continued } = stream
+  const events = continued ?? eventsOf
+  if ((!onStream && !continued) || !isProtocolName(name)) return undefined
   const { identity = {}, request } = trace
-  const changed = guarded(() =>
-    onStream(eventsOf(stream, protocol, trace), { protocol: name, model, identity, request }),
-  )
+  const read = events(stream, protocol, trace)
+  const hooked = guarded(() => onStream?.(read, { protocol: name, model, identity, request }))
+  const changed = hooked ?? (continued && read)
   if (!changed) return undefined
   const { now, newId } = stream.opened.settings
   const taken: CanonicalEvent[] = []
@@ -90,7 +94,7 @@ function guarded<T>(act: () => T): T {
  * The events of a stream. Ends the upstream call when they are no longer read.
  * @throws GatewayError when the connection breaks, or is silent for too long
  */
-async function* eventsOf(
+export async function* eventsOf(
   stream: Stream,
   protocol: Protocol,
   trace: Trace,

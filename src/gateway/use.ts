@@ -8,6 +8,7 @@ import { estimateBody, tokensOfLength } from './endpoints/estimate.ts'
 import type { GatewayError } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
+import { plusUsage } from './resume/plus-usage.ts'
 
 // What a request uses: as the upstream counts it, or else by its size. Whoever leaves early has
 // used it all the same.
@@ -19,9 +20,14 @@ const guess = 2_000
  * The usage of an exchange, with an estimate of what the upstream did not say: it sent no counts,
  * or the response was not read to its end. Undefined: it has used nothing.
  */
-export function useOf(
+export function useOf(trace: Omit<Trace, 'ended'>, failure?: GatewayError): UsageRecord['usage'] {
+  const usage = useOfAttempt(trace, failure)
+  return usage ? plusUsage(trace.spent, usage) : trace.spent
+}
+
+function useOfAttempt(
   { usage: told, sent, received, expected = 0 }: Omit<Trace, 'ended'>,
-  failure?: GatewayError,
+  failure: GatewayError | undefined,
 ): UsageRecord['usage'] {
   const usage = told ?? received?.usage
   if (sent === undefined) return usage

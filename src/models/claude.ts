@@ -30,6 +30,10 @@ export const takesMidSystem = (model: string | undefined): boolean =>
 export const refusesPrefill = (model: string | undefined): boolean =>
   claude(model).prefill === false
 
+/** It is known to go on with the beginning of its answer. */
+export const takesPrefill = (model: string | undefined): boolean =>
+  modelOf(model, anthropic) !== undefined && !refusesPrefill(model)
+
 /** Unknown and future models think adaptively. */
 export const onlyManualThinking = (model: string | undefined): boolean => {
   const { thinking } = claude(model)

@@ -57,11 +57,12 @@ export type Target = {
 /** One attempt at one candidate. */
 export async function call(
   service: Service,
-  incoming: RequestContext,
+  received: RequestContext,
   trace: Trace,
   { candidate, controller, dropped }: Target,
 ): Promise<Opened | Failure> {
   const { channel } = candidate
+  const incoming = received.bodyFor ? { ...received, body: received.bodyFor(candidate) } : received
   // Its call is only read to its end: see `drainMs`.
   if (incoming.request.signal.aborted)
     return { rejection: reasonOf(incoming.request.signal), again: 'never', wasNotSent: true }

@@ -13,6 +13,11 @@ export const gatewayNotes = {
     meaning: 'No channel of the requested model could serve the request; a fallback model does.',
     advice: 'Nothing to do; the header wireglot-fallback names the model.',
   },
+  'gateway.resumed': {
+    kind: 'approximated',
+    meaning: 'The stream broke in the middle of the response; a further call continues it.',
+    advice: 'Nothing to do; the log names the channel and its error.',
+  },
   'gateway.field-set': {
     kind: 'approximated',
     meaning: 'The configuration of the gateway replaces the value of this field.',
