@@ -260,9 +260,11 @@ export type ToolOptions = {
    * are what every server of the target takes. `fitting`: the latter always. `plain`: besides, no
    * `$schema`, no unions at the root, and no types next to unions. `typed`: besides, a type in
    * every schema, and nothing next to references. `flat`: no references, and nothing but `type`,
-   * `properties` and `required` at the root.
+   * `properties` and `required` at the root. `portable`: as they are, but patterns of texts that
+   * Python does not compile move into the description; `anchored`: so do those that do not begin
+   * with `^` and end with `$`.
    */
-  schemas?: 'keep' | 'fitting' | 'plain' | 'typed' | 'flat'
+  schemas?: 'keep' | 'fitting' | 'plain' | 'typed' | 'flat' | 'portable' | 'anchored'
   /**
    * Put before the text of a failed tool result, in protocols without an error flag. Default:
    * nothing. Targets: chat-completions, responses.
@@ -275,7 +277,7 @@ export const toolOptions = {
   repair: ['synthesize', 'keep'],
   serverTools: ['drop', 'map'],
   expandClientTools: 'flag',
-  schemas: ['keep', 'fitting', 'plain', 'typed', 'flat'],
+  schemas: ['keep', 'fitting', 'plain', 'typed', 'flat', 'portable', 'anchored'],
   errorPrefix: 'text',
 } as const satisfies OptionTable<ToolOptions>
 
@@ -359,6 +361,11 @@ export type SchemaDialect = {
   form?: 'plain' | 'typed'
   /** Arrays need no items, and an object at the root no properties. */
   incomplete?: boolean
+  /**
+   * Which patterns of texts it takes: those that Python compiles, or of these only those that begin
+   * with `^` and end with `$`. Absent: all.
+   */
+  patterns?: 'python' | 'anchored'
   /** The only keywords of the root. */
   rootKeys?: readonly string[]
   /**

@@ -39,6 +39,12 @@ export const deepseek = {
       ],
     },
     {
+      fact: 'Patterns are compiled, and some that JavaScript takes are refused; Claude Code has one.',
+      protocols: ['messages'],
+      options: { tools: { schemas: 'portable' } },
+      sources: ['https://github.com/anthropics/claude-code/issues/92964'],
+    },
+    {
       fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'system' } },

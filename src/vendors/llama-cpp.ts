@@ -67,6 +67,12 @@ export const llamaCpp = {
       sources: ['https://github.com/ggml-org/llama.cpp'],
     },
     {
+      fact: 'Schemas become grammars: a pattern begins with `^` and ends with `$`.',
+      protocols: ['chat-completions', 'messages'],
+      options: { tools: { schemas: 'anchored' } },
+      sources: ['https://github.com/openclaw/openclaw/issues/113562'],
+    },
+    {
       fact: 'Its server for Python refuses `content: null` beside calls, and takes an empty text.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { nullContent: 'text' } },

@@ -32,6 +32,12 @@ export const zai = {
   ],
   facts: [
     {
+      fact: 'A pattern with properties of Unicode, such as `\\p{L}`, is refused; Claude Code has one.',
+      protocols: ['messages'],
+      options: { tools: { schemas: 'portable' } },
+      sources: ['https://github.com/zai-org/feedback/issues/593'],
+    },
+    {
       fact: 'The role `developer` is not accepted; `system` is.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { instructionsRole: 'system' } },

@@ -56,7 +56,7 @@ function anySchema(draft: Draft): Arbitrary<unknown> {
       typed('string', {
         minLength: count,
         maxLength: fc.integer({ min: 3, max: 9 }),
-        pattern: fc.constantFrom('^[a-z]*$', '(?=r)red', '\\d+'),
+        pattern: fc.constantFrom('^[a-z]*$', '(?=r)red', '\\d+', '^[^\\p{Cc}]*$', '(?<a>r)ed'),
         format: fc.constantFrom('uri', 'email', 'date-time', 'regex', 'int32'),
       }),
       typed('integer', { minimum: count, exclusiveMinimum: limit, multipleOf: fc.constant(1) }),

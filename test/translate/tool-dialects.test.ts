@@ -234,6 +234,15 @@ test.each<[string, Schema, Schema]>([
   ['keywords without a value', { required: null, description: null }, {}],
   ['a type of a program', { type: 'int' }, {}],
   ['names twice', { required: ['a', 'a'] }, { required: ['a'] }],
+  ['an empty list of alternatives', { anyOf: [] }, {}],
+  ['what is no alternative', { anyOf: ['string', city] }, { anyOf: [city] }],
+  ['an empty list of words', { type: 'string', enum: [] }, { type: 'string' }],
+  ['a word for a flag', { additionalProperties: 'false' }, {}],
+  ['a flag for a word', { title: 5, readOnly: 'no', deprecated: 'yes' }, {}],
+  ['a negative number of letters', { minLength: -1, maxLength: '9', multipleOf: 0 }, {}],
+  ['the name of a type', { properties: { b: 'string' } }, { properties: { b: city } }],
+  ['no schema', { properties: { b: null, c: [] } }, { properties: { b: {}, c: {} } }],
+  ['items of no schema', { type: 'array', items: 'string' }, { type: 'array', items: {} }],
 ])('%s are written in 2020-12', (_, inner, expected) => {
   const { schema = {} } = written('chat-completions', {
     type: 'object',
@@ -242,4 +251,5 @@ test.each<[string, Schema, Schema]>([
   const { a } = schema['properties'] as { a: Schema }
   expect(a).toMatchObject(expected)
   expect(Object.keys(a)).toEqual(Object.keys(expected))
+  if ('properties' in expected) expect(a['properties']).toEqual(expected['properties'])
 })

@@ -11,10 +11,16 @@ export function dialectOf(taken: ToolOptions['schemas'], own: SchemaDialect): Sc
       return { ...own, plainRoot: true, form: 'typed', references: 'bare' }
     case 'flat':
       return { ...own, plainRoot: true, references: 'none', rootKeys: flatRoot }
+    case 'portable':
+      return { ...asTheyAre, patterns: 'python' }
+    case 'anchored':
+      return { ...asTheyAre, patterns: 'anchored' }
     default:
       return own
   }
 }
+
+const asTheyAre: SchemaDialect = { incomplete: true }
 
 const flatRoot = ['type', 'properties', 'required']
 

@@ -1,16 +1,18 @@
 import type { SchemaDialect } from '../../protocol.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { counts, isCount } from './keyword-values.ts'
+import { compiles } from './patterns.ts'
 
 /**
  * Is it surely in this dialect already? Nearly all schemas are, and this reads one in a fraction of
  * the time that mapping it takes. `false`: it may be.
  */
 export function fitsAlready(root: JsonObject, dialect: SchemaDialect): boolean {
-  const { plainRoot, references, form, rootKeys, incomplete } = dialect
+  const { plainRoot, form, rootKeys, incomplete } = dialect
   if (root['type'] !== 'object' || form !== undefined || rootKeys !== undefined) return false
   if (!incomplete && !isObject(root['properties'])) return false
   if (plainRoot) for (const key in root) if (combining.has(key)) return false
-  return fits(root, references !== undefined, incomplete === true, 0)
+  return fits(root, dialect, 0)
 }
 
 const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])
@@ -18,29 +20,58 @@ const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])
 /** Deeper ones are left to what maps them. */
 const deepest = 100
 
-function fits(schema: JsonObject, isBare: boolean, isIncomplete: boolean, depth: number): boolean {
+function fits(schema: JsonObject, dialect: SchemaDialect, depth: number): boolean {
   if (depth > deepest) return false
   for (const key in schema) {
     const value = schema[key]
-    if (typeof value === 'string') {
-      if (key === 'type') {
-        if (value === 'array' ? !isIncomplete && schema['items'] === undefined : !isType(value))
-          return false
-      } else if (key.charCodeAt(0) === dollar && !silent.has(key) && (isBare || key !== '$ref'))
-        return false
-    } else if (typeof value === 'object') {
-      if (!fitsHeld(key, value as JsonObject | unknown[] | null, isBare, isIncomplete, depth))
-        return false
-    } else if (typeof value === 'boolean' && odd.has(key)) return false
+    switch (typeof value) {
+      case 'string':
+        if (key === 'type') {
+          const isComplete = dialect.incomplete === true || schema['items'] !== undefined
+          if (value === 'array' ? !isComplete : !isType(value)) return false
+        } else if (!fitsText(key, value, dialect)) return false
+        break
+      case 'object':
+        if (!fitsHeld(key, value as JsonObject | unknown[] | null, dialect, depth)) return false
+        break
+      case 'boolean':
+        if (!flags.has(key)) return false
+        break
+      default:
+        if (!numbers.has(key) && !(counts.has(key) && isCount(value))) return false
+    }
   }
   return true
 }
 
-const dollar = 0x24
-/** They never change, and no others that begin so are common. */
-const silent = new Set(['$schema', '$comment'])
-/** Keywords that are no longer flags. */
-const odd = new Set(['exclusiveMinimum', 'exclusiveMaximum', 'required', '$recursiveAnchor'])
+/** A word that is no type. */
+function fitsText(key: string, value: string, { references, patterns }: SchemaDialect): boolean {
+  if (key === 'description' || key === 'title') return true
+  if (key === 'pattern') return patterns === undefined || compiles(value, patterns)
+  if (key === '$ref') return references === undefined
+  return texts.has(key)
+}
+
+/** What has such a value, never changes, and is common. */
+const texts = new Set(['$schema', '$comment', 'format', 'default', 'const'])
+const flags = new Set([
+  'additionalProperties',
+  'uniqueItems',
+  'default',
+  'const',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'nullable',
+])
+const numbers = new Set([
+  'default',
+  'const',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+])
 
 const isType = (word: string) =>
   word === 'string' ||
@@ -54,19 +85,17 @@ const isType = (word: string) =>
 function fitsHeld(
   key: string,
   value: JsonObject | unknown[] | null,
-  isBare: boolean,
-  isIncomplete: boolean,
+  dialect: SchemaDialect,
   depth: number,
 ): boolean {
   switch (key) {
     case 'properties':
     case '$defs':
-    case 'patternProperties':
     case 'dependentSchemas': {
       if (value === null || Array.isArray(value)) return false
       for (const name in value) {
         const inner = value[name]
-        if (!isObject(inner) || !fits(inner, isBare, isIncomplete, depth + 1)) return false
+        if (!isObject(inner) || !fits(inner, dialect, depth + 1)) return false
       }
       return true
     }
@@ -76,21 +105,22 @@ function fitsHeld(
     case 'prefixItems':
       return (
         Array.isArray(value) &&
-        value.every(one => isObject(one) && fits(one, isBare, isIncomplete, depth + 1))
+        value.length > 0 &&
+        value.every(one => isObject(one) && fits(one, dialect, depth + 1))
       )
     case 'required':
       return Array.isArray(value) && isUnique(value)
     case 'enum':
+      return Array.isArray(value) && value.length > 0
     case 'const':
     case 'default':
-    case 'examples':
       return true
     case 'items':
     case 'additionalProperties':
     case 'contains':
     case 'propertyNames':
     case 'not':
-      return isObject(value) && fits(value, isBare, isIncomplete, depth + 1)
+      return isObject(value) && fits(value, dialect, depth + 1)
     default:
       // What is rare is left to what maps it.
       return false

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, without } from '../json/json.ts'
+import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
+import { validValue } from './keyword-values.ts'
 
 const bounds = { exclusiveMinimum: 'minimum', exclusiveMaximum: 'maximum' } as const
 const types = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
@@ -18,13 +19,26 @@ export function inNewest(given: JsonObject, isIncomplete = false): Newest {
   for (const key in given) {
     const value = given[key]
     if (value === null && !nullable.has(key)) schema = without(schema, [key])
+    if (value === null) continue
+    const valid = validValue(key, value)
+    if (valid !== value) {
+      isLess = true
+      schema = valid === undefined ? without(schema, [key]) : withValue(schema, key, valid)
+      if (valid === undefined) continue
+    }
     const edit = edits.get(key)
-    if (!edit || value === null) continue
+    if (!edit) continue
     const next = edit(schema)
     schema = next.schema
     isLess ||= next.isLess
   }
   return { schema: isIncomplete ? schema : withItems(schema), isLess }
+}
+
+function withValue(schema: JsonObject, key: string, value: unknown): JsonObject {
+  const copy = { ...schema }
+  setOwn(copy, key, value)
+  return copy
 }
 
 const kept = (schema: JsonObject): Newest => ({ schema, isLess: false })

@@ -3,8 +3,9 @@ import { writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
 import { fitsAlready } from './fits-already.ts'
 import { inNewest } from './newest-draft.ts'
+import { refusedPatterns } from './patterns.ts'
 import { resolveReferences, schemaAt, withPlacesDefined } from './schema-references.ts'
-import { mapSchemas } from './schema-subset.ts'
+import { fitSchema, mapSchemas } from './schema-subset.ts'
 import { typed } from './typed-schema.ts'
 
 /** What a schema lost: the codes of notes. */
@@ -33,7 +34,7 @@ export function toolSchema(given: JsonObject, dialect: SchemaDialect): FittedSch
 }
 
 function fittedOnce(given: JsonObject, dialect: SchemaDialect): FittedSchema {
-  const { plainRoot = false, references, form, rootKeys, incomplete } = dialect
+  const { plainRoot = false, references, form, rootKeys, incomplete, patterns } = dialect
   const lost: SchemaLoss[] = []
   let isInvalid = false
   const inner = mapSchemas(given, one => {
@@ -50,8 +51,10 @@ function fittedOnce(given: JsonObject, dialect: SchemaDialect): FittedSchema {
   const bare = resolved?.schema ?? folded
   const named = form && '$schema' in bare ? without(bare, ['$schema']) : bare
   const complete = form === 'typed' ? typed(named) : undefined
-  if (complete?.isLess || named !== bare) lost.push('schema.keywords')
-  const fitted = { schema: complete?.schema ?? named, lost }
+  const typedOnce = complete?.schema ?? named
+  const compiled = patterns ? fitSchema(typedOnce, refusedPatterns[patterns]) : typedOnce
+  if (complete?.isLess || named !== bare || compiled !== typedOnce) lost.push('schema.keywords')
+  const fitted = { schema: compiled, lost }
   return rootKeys ? withRootKeys(fitted, rootKeys) : fitted
 }
 

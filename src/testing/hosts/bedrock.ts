@@ -12,7 +12,7 @@ export const bedrock: Host = {
     ...(/anthropic|claude/.test(model) ? rules : []),
     ...(/anthropic|claude/.test(model) && isStrict(declared) ? strictRules : []),
     // The second note of https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html
-    ...(/nova-(?!2)/.test(model)
+    ...(/nova-(?!\d)/.test(model)
       ? [atRoot(refuses(key => !['type', 'properties', 'required'].includes(key)))]
       : []),
   ],

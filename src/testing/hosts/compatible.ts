@@ -6,6 +6,7 @@ import {
   objectAtRoot,
   openName,
   openProtocols,
+  pythonPatterns,
   rootWithout,
 } from './host.ts'
 import { atRoot, listIn, newestDraft, refuses } from './schema-rules.ts'
@@ -18,12 +19,13 @@ export const mistral: Host = {
 }
 
 // https://github.com/esengine/DeepSeek-Reasonix/issues/4086, https://github.com/refly-ai/refly/issues/1794,
-// https://api-docs.deepseek.com/api/create-chat-completion: at most 128 functions
+// https://api-docs.deepseek.com/api/create-chat-completion: at most 128 functions,
+// https://github.com/anthropics/claude-code/issues/92964: patterns
 export const deepseek: Host = {
   protocols: openProtocols,
   name: openName,
   most: 128,
-  rules: () => [newestDraft, objectAtRoot],
+  rules: () => [newestDraft, objectAtRoot, pythonPatterns],
 }
 
 export const groq: Host = {

@@ -1,4 +1,11 @@
-import { atRoot, isObjectSchema, isOf, refuses, type SchemaRule } from './schema-rules.ts'
+import {
+  atRoot,
+  entriesIn,
+  isObjectSchema,
+  isOf,
+  refuses,
+  type SchemaRule,
+} from './schema-rules.ts'
 
 /** A function as every protocol declares it. `form`: how, of which the length of names depends. */
 export type Declared = {
@@ -63,6 +70,19 @@ export const closed: SchemaRule = ({ schema, at }, faults) => {
 /** Lookarounds, as OpenAI and Anthropic refuse them. */
 export const hasLookaround = (value: unknown) =>
   typeof value === 'string' && /\(\?<?[=!]/.test(value)
+
+/**
+ * "'…' is not a 'regex'": patterns are compiled by Python, which has no `\p`, `\c` and `\u{…}`, and
+ * another form of named groups. Sources: https://github.com/bman654/clodex/pull/195,
+ * https://github.com/BerriAI/litellm/pull/40485
+ */
+export const pythonPatterns: SchemaRule = ({ schema, at }, faults) => {
+  const all = [schema['pattern'], ...entriesIn(schema['patternProperties']).map(([key]) => key)]
+  const unknown = /(^|[^\\])(\\\\)*(\\[pPckKhRz]|\\u\{|\(\?<[A-Za-z])/
+  for (const pattern of all)
+    if (typeof pattern === 'string' && unknown.test(pattern))
+      faults.push(`${at}: '${pattern}' is not a 'regex'`)
+}
 
 export const formats = [
   'date-time',

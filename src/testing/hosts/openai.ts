@@ -9,6 +9,7 @@ import {
   objectAtRoot,
   openName,
   openProtocols,
+  pythonPatterns,
   rootWithout,
 } from './host.ts'
 import {
@@ -112,6 +113,7 @@ export const openai: Host = {
     objectAtRoot,
     propertiesAtRoot,
     itemsInArrays,
+    pythonPatterns,
     ...(isOlder(model) || isStrict(declared)
       ? [rootWithout('anyOf', 'oneOf', 'allOf', 'enum', 'const', 'not')]
       : []),

@@ -1,7 +1,9 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject } from '../../kit/json/json.ts'
+import { refusedPatterns } from '../../kit/tools/patterns.ts'
 import { resolveReferences } from '../../kit/tools/schema-references.ts'
+import { fitSchema } from '../../kit/tools/schema-subset.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
 import { toolKey } from '../../kit/tools/tool-names.ts'
 import { toolSchema } from '../../kit/tools/tool-schema.ts'
@@ -22,13 +24,16 @@ export function fitSchemas(
 
 function fitFormat(
   request: CanonicalRequest,
-  { references }: SchemaDialect,
+  { references, patterns }: SchemaDialect,
   report: PassReport,
 ): CanonicalRequest {
   const format = request.output?.format
-  if (!references || !format || !('schema' in format)) return request
-  const { schema, isLess } = resolveReferences(format.schema, references)
-  if (isLess) report.add('schema.reference', undefined, 'output.format.schema')
+  if (!format || !('schema' in format)) return request
+  const resolved = references ? resolveReferences(format.schema, references) : undefined
+  if (resolved?.isLess) report.add('schema.reference', undefined, 'output.format.schema')
+  const bare = resolved?.schema ?? format.schema
+  const schema = patterns ? fitSchema(bare, refusedPatterns[patterns]) : bare
+  if (schema !== bare) report.add('schema.keywords', undefined, 'output.format.schema')
   return schema === format.schema
     ? request
     : { ...request, output: { ...request.output, format: { ...format, schema } } }

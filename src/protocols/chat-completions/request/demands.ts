@@ -6,7 +6,7 @@ import type { Options } from '../options.ts'
 
 const longest = 64
 
-export const schemaDialect: SchemaDialect = { strict: 'closed' }
+export const schemaDialect: SchemaDialect = { strict: 'closed', patterns: 'python' }
 
 const later = {
   auto: 'user',

@@ -4,7 +4,7 @@ import { validCallId } from '../content/calls.ts'
 
 const longest = 128
 
-export const schemaDialect: SchemaDialect = { strict: 'closed' }
+export const schemaDialect: SchemaDialect = { strict: 'closed', patterns: 'python' }
 
 /** Calls and results are items of their own, linked by the id alone. */
 export function demands(): Demands {

@@ -1,0 +1,66 @@
+import type { SchemaDialect } from '../../protocol.ts'
+import { isObject } from '../json/json.ts'
+import type { SchemaSubset } from './schema-subset.ts'
+
+/**
+ * Which regular expressions a server takes in a schema. `python`: those that Python compiles, as
+ * many servers do with every pattern. `anchored`: those of llama.cpp, which turns them into a
+ * grammar. Sources: https://github.com/bman654/clodex/pull/195,
+ * https://github.com/openclaw/openclaw/issues/113562
+ */
+export type Patterns = NonNullable<SchemaDialect['patterns']>
+
+/** Does such a server take this pattern? */
+export const compiles = (pattern: string, by: Patterns): boolean =>
+  by === 'python' ? isPython(pattern) : isAnchored(pattern)
+
+/**
+ * What Python refuses and JavaScript takes, each in a group of its own: escapes such as `\p`, named
+ * groups, a look behind for a text of any length, and empty classes. Other escapes are passed by.
+ */
+const foreign = new RegExp(
+  [
+    /\\(?:(u(?![\da-fA-F]{4})|x(?![\da-fA-F]{2})|[CEFGHIJKLMNOPQRTUVXYceghijklmopqyz])|.)/,
+    /(\(\?<(?![=!]))/,
+    /(\(\?<[=!][^()*+?{|]*[*+?{|])/,
+    /(\[\^?\](?!\]))/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gs',
+)
+
+function isPython(pattern: string): boolean {
+  for (const [, ...groups] of pattern.matchAll(foreign))
+    if (groups.some(group => group !== undefined)) return false
+  return isWhole(pattern)
+}
+
+/** Brackets that are not closed, and the like, compile nowhere. */
+function isWhole(pattern: string): boolean {
+  try {
+    new RegExp(pattern.replace(/^\(\?[aimsux]+\)/, '').replaceAll('(?P<', '(?<'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isAnchored = (pattern: string): boolean =>
+  pattern.length > 1 &&
+  pattern.startsWith('^') &&
+  pattern.endsWith('$') &&
+  !/\(\?(?!:)/.test(pattern) &&
+  isPython(pattern)
+
+const refusing = (by: Patterns): SchemaSubset => ({
+  pattern: value => typeof value === 'string' && !compiles(value, by),
+  patternProperties: value =>
+    isObject(value) && !Object.keys(value).every(key => compiles(key, by)),
+})
+
+/** The keywords that such a server refuses. */
+export const refusedPatterns: Readonly<Record<Patterns, SchemaSubset>> = {
+  python: refusing('python'),
+  anchored: refusing('anchored'),
+}
