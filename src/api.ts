@@ -171,17 +171,6 @@ function reading(options: TranslateOptions): TranslateOptions {
     : options
 }
 
-/** The model of a request, which may stand in its path. */
-function modelOf(
-  body: unknown,
-  { address }: Protocol,
-  { model, path }: TranslateOptions,
-): string | undefined {
-  const named = model ?? (path === undefined ? undefined : address.match(path)?.model)
-  if (named !== undefined || !isObject(body)) return named
-  return typeof body['model'] === 'string' ? body['model'] : undefined
-}
-
 /**
  * Translates a request, with a note for everything that was dropped, approximated or synthesized.
  * Pass `context`, which is plain JSON, to the translation of the response. Between equal protocols
@@ -226,7 +215,7 @@ function translated(
   // Toward an unknown server of the same protocol the bytes stay.
   if (vendor === undefined && source === target)
     return coded(requests.translateRequest(body, source, target, all, options))
-  const rules = rulesOf(vendor, to, modelOf(body, source, options))
+  const rules = rulesOf(vendor, to, requests.modelIn(body, source, options))
   if (rules === noRules) return coded(requests.translateRequest(body, source, target, all, options))
   // Between equal protocols, the paths of notes are paths in the body as received.
   const fitting = withinLimits(body, source, rules.limits)

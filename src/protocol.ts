@@ -370,9 +370,10 @@ export type SchemaDialect = {
   rootKeys?: readonly string[]
   /**
    * `closed`: strict functions have closed objects with all properties required, and no other
-   * keywords than few. Absent: encoders see to it.
+   * keywords than few. `grammar`: they have closed objects and no keywords that a grammar cannot
+   * express; encoders see to it, except between equal protocols. Absent: all are taken.
    */
-  strict?: 'closed'
+  strict?: 'closed' | 'grammar'
 }
 
 /**

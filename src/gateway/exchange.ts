@@ -8,8 +8,8 @@ import { framesOfText } from '../sse/framing.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
-import { isForBridge, translateCounted } from '../translate/response.ts'
-import { isBridged } from '../translate/settings.ts'
+import { isChanged, translateCounted } from '../translate/response.ts'
+import { changesResponse } from '../translate/settings.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { only } from '../transports/bodies.ts'
@@ -186,7 +186,7 @@ function headersOf({ response, candidate: { channel, fallback } }: Opened): Reco
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<RelaySource> {
   const { candidate, settings, response, kind, idleMs, begun } = opened
   const from = candidate.protocol
-  const raw = from === protocol && !isBridged(settings)
+  const raw = from === protocol && !changesResponse(settings)
   const translated = (source: Protocol) => {
     const translator = createByteTranslator(source, protocol, settings)
     trace.received = translator
@@ -266,7 +266,7 @@ async function responseForClient(
     from === protocol &&
     read.bytes &&
     !service.hooks.onResponse &&
-    !isForBridge(read.value, from, settings)
+    !isChanged(read.value, from, settings)
       ? passedOn(read.bytes, settings.model)
       : undefined
   const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =

@@ -6,6 +6,7 @@ import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
 import { kindsByType } from './passes/media-kinds.ts'
+import { mendTools } from './passes/own-tools.ts'
 import { plainParts, readableResults } from './passes/readable-results.ts'
 import { ownResoldSignatures } from './passes/resold-signatures.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
@@ -14,28 +15,33 @@ import { pairToolCalls } from './passes/tool-pairs.ts'
 import { fitSchemas } from './passes/tools.ts'
 import type { Settings } from './settings.ts'
 
+type Encoding = CodecOptions & ToolOptions & Pick<Settings, 'bridge'> & { mendsTools?: boolean }
+
 /**
  * A request as a protocol writes it. One of another protocol first becomes what the target demands,
- * pass by pass; one of its own is written as it is.
+ * pass by pass; one of its own is written as it is, with `mendsTools` but for its tools.
  * @throws TranslationError `inexpressible`
  */
 export function encodeRequest(
   given: CanonicalRequest,
   to: UpstreamHalf,
-  options: CodecOptions & ToolOptions & Pick<Settings, 'bridge'> = {},
+  options: Encoding = {},
 ): Encoded<unknown> {
   const request =
     options.foreignSignatures === 'wrap'
       ? given
       : withMessages(given, ownResoldSignatures(given.messages, to))
-  if (request.source?.protocol === to.name) return bridged(request, to, options)
+  const isOwn = request.source?.protocol === to.name
+  if (isOwn && !options.mendsTools) return bridged(request, to, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
   const wanted: Wanted = {
     demands: to.demands(request, options),
     protocol: to.name,
     repair: options.repair !== 'keep',
   }
-  const { request: prepared, renamed } = prepare(request, wanted, report)
+  const { request: prepared, renamed } = isOwn
+    ? mendTools(request, wanted.demands, report)
+    : prepare(request, wanted, report)
   const encoded = bridged(prepared, to, options)
   if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]
   for (const _ in renamed) return { ...encoded, context: { ...encoded.context, tools: renamed } }

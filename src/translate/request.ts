@@ -2,6 +2,7 @@ import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { withoutWire } from '../kit/fields/source.ts'
+import { isObject } from '../kit/json/json.ts'
 import { readBody } from '../kit/json/wrong-input.ts'
 import { holdsEnvelope } from '../kit/signatures/envelope.ts'
 import type {
@@ -16,6 +17,7 @@ import { encodeRequest } from './encode.ts'
 import { fitRequest } from './fitting.ts'
 import { refuseForeign } from './foreign.ts'
 import { refuseTooMany } from './limits.ts'
+import { hasOddTools } from './passes/own-tools.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { type Exactness, placesIn, refuseIfStrict, type Settings, withDigits } from './settings.ts'
 
@@ -62,7 +64,8 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
   const holdsForeign =
     !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body, from.name)
   const bridged = bridgedBy(body, from, settings)
-  if (holdsForeign || bridged?.isChanged || resolvedOf(body) > 0)
+  const isOdd = () => fitsVendor && hasOddTools(body, from, modelIn(body, from, settings), reading)
+  if (holdsForeign || bridged?.isChanged || resolvedOf(body) > 0 || isOdd())
     return rewritten(body, from, from, settings, holdsForeign)
   if (strict) from.decodeRequest(body, reading)
   const named = model === undefined ? body : from.withModel(body, model)
@@ -71,6 +74,17 @@ function translateOwn(body: unknown, from: Protocol, settings: Given): Translate
     : { body: named, notes: [] }
   refuseIfStrict(met.notes, strict, from.name)
   return { ...met, context: { from: from.name, to: from.name, ...bridged?.context } }
+}
+
+/** The model of a request, which may stand in its path. */
+export function modelIn(
+  body: unknown,
+  { address }: Protocol,
+  { model, path }: Pick<Settings, 'model' | 'path'>,
+): string | undefined {
+  const named = model ?? (path === undefined ? undefined : address.match(path)?.model)
+  if (named !== undefined || !isObject(body)) return named
+  return typeof body['model'] === 'string' ? body['model'] : undefined
 }
 
 /**
@@ -131,7 +145,7 @@ function rewritten(
   const encoded = encodeRequest(
     anew ? withoutWire(named) : named,
     to,
-    Object.assign({}, writing, { fieldNames }),
+    Object.assign({}, writing, { fieldNames, mendsTools: from.name === to.name && fitsVendor }),
   )
   const noted = [...decoded.notes, ...encoded.notes]
   const written = { body: encoded.wire, notes: withDigits(noted, keepsDigits) }

@@ -24,8 +24,8 @@ import { withTrueEnds } from './endings.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import {
+  changesResponse,
   type Exactness,
-  isBridged,
   keptId,
   placesIn,
   refuseIfStrict,
@@ -66,19 +66,21 @@ export function translateCounted(
   settings: Settings & Exactness,
 ): TranslatedResponse & Outcome {
   const { strict, model } = settings
-  if (from !== to || isForBridge(body, from, settings))
+  if (from !== to || isChanged(body, from, settings))
     return translateForeign(body, from, to, settings)
   if (strict) from.decodeResponse(body, optionsFor(from, settings))
   return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
 }
 
-/** Does the bridge change the response? Else it passes between equal protocols as it is. */
-export function isForBridge(body: unknown, from: Protocol, settings: Settings): boolean {
+/** Is the response changed? Else it passes between equal protocols as it is. */
+export function isChanged(body: unknown, from: Protocol, settings: Settings): boolean {
   const { bridge, context } = settings
-  if (!bridge || !isBridged(settings)) return false
+  if (!changesResponse(settings)) return false
   try {
     const { value } = from.decodeResponse(body, optionsFor(from, settings))
-    return bridge.response(value, context?.bridge, []) !== value
+    const memory = context?.bridge
+    const whole = bridge && memory !== undefined ? bridge.response(value, memory, []) : value
+    return restoreResponse(whole, [], context) !== value
   } catch (error) {
     if (TranslationError.is(error)) return false
     throw error

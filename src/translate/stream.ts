@@ -1,6 +1,6 @@
 import type { Protocol } from '../protocol.ts'
 import { createPassThrough, createTextPassThrough } from './pass-through.ts'
-import { isBridged, type Settings } from './settings.ts'
+import { changesResponse, type Settings } from './settings.ts'
 import { translateForeignStream } from './stream-translation.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
@@ -13,7 +13,7 @@ export function createStreamTranslator(
   to: Protocol,
   options: Settings,
 ): StreamTranslator {
-  return from === to && !isBridged(options)
+  return from === to && !changesResponse(options)
     ? createTextPassThrough(from, options)
     : translateForeignStream(from, to, options)
 }
@@ -24,7 +24,7 @@ export function createByteTranslator(
   to: Protocol,
   options: Settings,
 ): StreamTranslator<Uint8Array | string> {
-  return from === to && !isBridged(options)
+  return from === to && !changesResponse(options)
     ? createPassThrough(from, options)
     : translateForeignStream(from, to, options)
 }

@@ -10,7 +10,7 @@ import { textOf } from '../../sse/bytes.ts'
 import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { streamHeaders } from '../../sse/write.ts'
-import { isBridged, refuseIfStrict } from '../../translate/settings.ts'
+import { changesResponse, refuseIfStrict } from '../../translate/settings.ts'
 import { PlainAbortController, type Signal } from '../../transports/abort-controller.ts'
 import { replay } from '../../transports/bodies.ts'
 import type {
@@ -261,7 +261,7 @@ async function begun(
   const isSame = opened.candidate.protocol === protocol
   const { responseStore, hooks } = service
   // The bridge reads all of it.
-  const isBare = !responseStore && !hooks.onResponse && !isBridged(opened.settings)
+  const isBare = !responseStore && !hooks.onResponse && !changesResponse(opened.settings)
   const passes = isSame && !stream && isBare
   let result: Opened | Contentless
   try {

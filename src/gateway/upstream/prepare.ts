@@ -5,6 +5,7 @@ import { isObject } from '../../kit/json/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
+import { hasOddTools } from '../../translate/passes/own-tools.ts'
 import { translateRequest } from '../../translate/request.ts'
 import { type TokenLimits, withinLimits } from '../../translate/token-limits.ts'
 import { hasAnyField, without, withoutWritten } from '../../translate/unsupported.ts'
@@ -306,8 +307,11 @@ function isDemanding(
   const { options } = vendorRules(channel, protocol, { model, caller: protocol })
   if (Object.keys(options).length === 0) return false
   const wanted = optionsFor(protocol, mergeOptions(options, channel.options, entry.options))
-  const { wire } = protocol.fitRequest(protocol.withModel(body.value, model), wanted)
-  return wire !== body.value
+  const named = protocol.withModel(body.value, model)
+  return (
+    protocol.fitRequest(named, wanted).wire !== body.value ||
+    hasOddTools(named, protocol, model, wanted)
+  )
 }
 
 /**

@@ -1,10 +1,17 @@
 import { withDigitsOf } from '../json/digits.ts'
 import { isObject, type JsonObject, parseJson, setOwn } from '../json/json.ts'
 import { keyOfPointer } from './schema-references.ts'
-import { mapSchemas } from './schema-subset.ts'
+import { everySchema, mapSchemas } from './schema-subset.ts'
 
 /** By one name: the other. */
 export type PropertyNames = Record<string, string>
+
+/** Have all properties the names that `spell` writes? */
+export const areSpelled = (schema: JsonObject, spell: (name: string) => string): boolean =>
+  everySchema(schema, ({ properties }) => {
+    if (isObject(properties)) for (const name in properties) if (spell(name) !== name) return false
+    return true
+  })
 
 /**
  * The schema with the names of all its properties as `spell` writes them. `written`: by the name in
@@ -15,15 +22,15 @@ export function spellProperties(
   spell: (name: string) => string,
 ): { schema: JsonObject; written: PropertyNames } {
   const written: PropertyNames = {}
-  mapSchemas(schema, one => {
-    if (isObject(one['properties']))
-      for (const name in one['properties']) {
+  if (areSpelled(schema, spell)) return { schema, written }
+  everySchema(schema, ({ properties }) => {
+    if (isObject(properties))
+      for (const name in properties) {
         const spelled = spell(name)
         if (spelled !== name) setOwn(written, name, spelled)
       }
-    return one
+    return true
   })
-  if (Object.keys(written).length === 0) return { schema, written }
   const named = (name: string) => (Object.hasOwn(written, name) ? (written[name] ?? name) : name)
   const renamed = mapSchemas(schema, one => {
     const changed = { ...one }

@@ -55,6 +55,30 @@ export function mapSchemas(
   return change(mapped, depth)
 }
 
+/** Does it hold for the schema and each of its schemas? Takes less time than mapping them. */
+export function everySchema(
+  schema: JsonObject,
+  holds: (schema: JsonObject) => boolean,
+  depth = 0,
+): boolean {
+  if (depth > deepest) return true
+  const isWell = (value: unknown) => !isObject(value) || everySchema(value, holds, depth + 1)
+  for (const key in schema) {
+    const value = schema[key]
+    const holder = typeof value === 'object' ? holders.get(key) : undefined
+    if (!holder || value === null) continue
+    if (Array.isArray(value)) {
+      if (holder !== 'object' && !value.every(isWell)) return false
+    } else if (holder === 'one') {
+      if (!isWell(value)) return false
+    } else if (holder === 'object') {
+      const named = value as JsonObject
+      for (const name in named) if (!isWell(named[name])) return false
+    }
+  }
+  return holds(schema)
+}
+
 function mapHeld(holder: Holder, value: unknown, mapOne: (value: unknown) => unknown): unknown {
   if (holder !== 'object' && Array.isArray(value)) {
     const mapped = value.map(mapOne)

@@ -66,7 +66,7 @@ function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): To
 }
 
 /** A server that does not take the schema of a strict function refuses the whole request. */
-function withStrictness(tool: FunctionTool, report: PassReport): FunctionTool {
+export function withStrictness(tool: FunctionTool, report: PassReport): FunctionTool {
   const { parameters } = tool
   if (tool.strict !== true || !parameters || isInStrictSubset(parameters)) return tool
   report.add('tool.strict', tool.at, 'strict')
@@ -82,7 +82,7 @@ function withOutput(tool: Tool, { references }: SchemaDialect, report: PassRepor
 }
 
 /** Of two tools with one name a model can call only the first. */
-function withoutDuplicates(tools: readonly Tool[], report: PassReport): readonly Tool[] {
+export function withoutDuplicates(tools: readonly Tool[], report: PassReport): readonly Tool[] {
   const first = new Map<string, Tool>()
   return tools.filter(tool => {
     if (tool.type === 'opaque' || tool.type === 'server') return true

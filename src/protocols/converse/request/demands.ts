@@ -15,11 +15,12 @@ export const schemaDialect: SchemaDialect = { plainRoot: true }
  * instructions inside the conversation of few models only.
  */
 export function demands({ model }: CanonicalRequest, options: Options): Demands {
-  const hasShortIds = familyOf(model, options) === 'mistral'
+  const family = familyOf(model, options)
+  const dialect = dialectOf(options.schemas, schemaDialect)
   return {
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
-    schemas: dialectOf(options.schemas, schemaDialect),
+    schemas: family === 'claude' ? { ...dialect, strict: 'grammar' } : dialect,
     toolNames: {
       spell: name => mapName(name, longest),
       spellProperty: mapProperty,
@@ -28,7 +29,7 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
     },
     toolPairs: {
       resultsFollowCalls: true,
-      wireCallId: hasShortIds ? shortId : id => mapCallId(id, validCallId),
+      wireCallId: family === 'mistral' ? shortId : id => mapCallId(id, validCallId),
       uniqueCallIds: true,
     },
   }

@@ -7,7 +7,7 @@ import type { Options } from '../options.ts'
 
 const longest = 128
 
-export const schemaDialect: SchemaDialect = { plainRoot: true }
+export const schemaDialect: SchemaDialect = { plainRoot: true, strict: 'grammar' }
 
 const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<
   string,

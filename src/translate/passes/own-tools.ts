@@ -1,0 +1,117 @@
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { FunctionTool, Tool } from '../../canonical/tool.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
+import { endsSomewhere, enforceable, isEnforceable } from '../../kit/tools/enforceable.ts'
+import { areSpelled } from '../../kit/tools/property-names.ts'
+import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
+import { toolSchema } from '../../kit/tools/tool-schema.ts'
+import type { CodecOptions, Demands, ToolOptions, UpstreamHalf } from '../../protocol.ts'
+import type { PassReport } from '../notes.ts'
+import { nameTools } from './tool-names.ts'
+import { withoutDuplicates, withStrictness } from './tools.ts'
+
+/**
+ * Between equal protocols a named vendor gets the tools that it takes, too: one of each name, names
+ * and properties that it accepts, and strict ones that it can enforce. What else is in schemas, the
+ * protocol fits in what is written.
+ */
+export function mendTools(
+  request: CanonicalRequest,
+  { toolNames, schemas }: Demands,
+  report: PassReport,
+): ReturnType<typeof nameTools> {
+  const { spell, spellProperty, longest } = toolNames
+  const tools =
+    request.tools &&
+    withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas?.strict, report))
+  return nameTools(
+    tools ? { ...request, tools } : request,
+    { spell, longest, namespaces: true, ...(spellProperty && { spellProperty }) },
+    report,
+  )
+}
+
+type Strictness = NonNullable<Demands['schemas']>['strict']
+
+function enforced(tool: Tool, strictness: Strictness, report: PassReport): Tool {
+  if (tool.type !== 'function') return tool
+  return strictness === 'grammar' ? inGrammar(tool, report) : withStrictness(tool, report)
+}
+
+/** A root of no type becomes an object, which has to be closed. */
+const isInGrammar = (schema: JsonObject) => schema['type'] === 'object' && isEnforceable(schema)
+
+function inGrammar(tool: FunctionTool, report: PassReport): FunctionTool {
+  const { parameters, at } = tool
+  if (tool.strict !== true || !parameters || isInGrammar(parameters)) return tool
+  const { schema, lost } = toolSchema(parameters, { plainRoot: true })
+  if (endsSomewhere(schema)) {
+    for (const code of lost) report.add(code, at, 'parameters')
+    return { ...tool, parameters: enforceable(schema, { at, field: 'parameters' }, report) }
+  }
+  report.add('tool.strict', at, 'strict')
+  return { ...tool, strict: false }
+}
+
+/** A function as it stands in a body of any protocol. */
+type Declared = { name: unknown; schema: unknown; strict: unknown; space: unknown }
+
+/**
+ * Has `mendTools` something to do? Reads only what the body declares, so that most requests are
+ * neither decoded nor written anew.
+ */
+export function hasOddTools(
+  body: unknown,
+  to: UpstreamHalf,
+  model: string | undefined,
+  options: CodecOptions & ToolOptions,
+): boolean {
+  if (!checking.has(options.schemas ?? 'keep') || !isObject(body)) return false
+  const tools = [...declaredIn(body['tools']), ...declaredIn(toolsOf(body['toolConfig']))]
+  if (tools.length === 0) return false
+  const request = { messages: [], ...(model !== undefined && { model }) }
+  const { toolNames, schemas } = to.demands(request, options)
+  const seen = new Set<string>()
+  return tools.some(tool => {
+    if (typeof tool.name !== 'string') return false
+    const key = JSON.stringify([tool.space, tool.name])
+    if (seen.has(key) || toolNames.spell(tool.name) !== tool.name) return true
+    seen.add(key)
+    return isObject(tool.schema) && isOdd(tool.schema, tool.strict === true, toolNames, schemas)
+  })
+}
+
+/** Vendors that check tools. */
+const checking: ReadonlySet<string> = new Set(['fitting', 'plain', 'typed', 'flat'])
+
+function isOdd(
+  schema: JsonObject,
+  isStrict: boolean,
+  { spellProperty }: Demands['toolNames'],
+  { strict }: NonNullable<Demands['schemas']> = {},
+): boolean {
+  if (spellProperty && !areSpelled(schema, spellProperty)) return true
+  if (!isStrict || strict === undefined) return false
+  return strict === 'grammar' ? !isInGrammar(schema) : !isInStrictSubset(schema)
+}
+
+const toolsOf = (config: unknown) => (isObject(config) ? config['tools'] : undefined)
+
+/** The functions in a list of tools; those of a namespace are in a list of its own. */
+function declaredIn(list: unknown, space?: unknown): Declared[] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((tool: unknown): Declared[] => {
+    if (!isObject(tool)) return []
+    const { function: inner, toolSpec, functionDeclarations, tools } = tool
+    if (functionDeclarations) return declaredIn(functionDeclarations)
+    if (tools) return declaredIn(tools, tool['name'])
+    const holder = [inner, toolSpec].find(isObject) ?? tool
+    const { name, strict, parameters, parametersJsonSchema, input_schema, inputSchema } = holder
+    const json = isObject(inputSchema) ? inputSchema['json'] : undefined
+    const schema = input_schema ?? parameters ?? parametersJsonSchema ?? json
+    // Tools of the server have no schema, and names of its own.
+    return schema === undefined && holder === tool && tool['type'] !== 'function'
+      ? []
+      : [{ name, schema, strict, space }]
+  })
+}
