@@ -34,7 +34,7 @@ import { withinLimits } from './translate/token-limits.ts'
 import { without, withoutWritten } from './translate/unsupported.ts'
 import { transformStreamOf } from './translate/web-streams.ts'
 import { type VendorName, vendorNames, vendors } from './vendors/index.ts'
-import { noRules, type VendorSettings, vendorSettings } from './vendors/settings.ts'
+import { noRules, refusedIn, type VendorSettings, vendorSettings } from './vendors/settings.ts'
 
 export type { ByteStream } from './translate/chunks.ts'
 export type { EventStream } from './translate/event-stream.ts'
@@ -219,7 +219,8 @@ function translated(
   if (rules === noRules) return coded(requests.translateRequest(body, source, target, all, options))
   // Between equal protocols, the paths of notes are paths in the body as received.
   const fitting = withinLimits(body, source, rules.limits)
-  const less = source === target ? without(fitting.body, source, rules.unsupported) : fitting
+  const less =
+    source === target ? without(fitting.body, source, refusedIn(rules, fitting.body)) : fitting
   const adjusted =
     less === fitting ? fitting : { ...less, notes: [...fitting.notes, ...less.notes] }
   const found = requests.translateRequest(adjusted.body, source, target, all, {
@@ -227,12 +228,13 @@ function translated(
     fitsVendor: vendor !== undefined,
   })
   const translated = { ...found, notes: [...adjusted.notes, ...found.notes] }
-  if (source === target || rules.unsupported.length === 0) {
+  const refused = source === target ? [] : refusedIn(rules, translated.body)
+  if (refused.length === 0) {
     refuseIfStrict(translated.notes, options.strict, to)
     return coded(translated)
   }
   const context = { to: target, caller: source, body, notes: translated.notes }
-  const written = withoutWritten(translated.body, rules.unsupported, context)
+  const written = withoutWritten(translated.body, refused, context)
   refuseIfStrict(written.notes, options.strict, to)
   return coded({ ...translated, ...written })
 }

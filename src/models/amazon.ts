@@ -6,6 +6,14 @@ const guide = {
   date: '2026-11-23',
   url: 'https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html',
 }
+const limits = {
+  date: '2026-11-29',
+  url: 'https://docs.rs/mixtape-core/latest/src/mixtape_core/models/nova.rs.html',
+}
+const firstLimits = {
+  date: '2026-01-27',
+  url: 'https://github.com/aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws/issues/175',
+}
 const lite = listed('34b9d11d0', 'providers/amazon-bedrock/models/amazon.nova-2-lite-v1:0')
 
 export const amazon = {
@@ -16,15 +24,19 @@ export const amazon = {
   models: [
     {
       names: ['*nova-2+*'],
+      contextTokens: 1_000_000,
+      outputTokens: 65_535,
       input: ['text', 'image', 'video'],
       thinking: ['off', 'effort'],
       efforts: 'low medium high',
-      sources: [guide, lite],
+      sources: [guide, lite, limits],
     },
     {
       names: ['*nova-micro*', '*nova-lite*', '*nova-pro*', '*nova-premier*'],
+      outputTokens: 10_000,
       toolSchemas: 'flat',
       sources: [
+        firstLimits,
         {
           date: '2026-11-29',
           url: 'https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html',

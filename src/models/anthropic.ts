@@ -62,6 +62,7 @@ const bothForms = {
   thinking: ['off', 'budget', 'adaptive'],
   efforts: 'low medium high max',
   sampling: 'one',
+  samplingWithThinking: false,
   prefill: false,
   sources: [reference, peers, claude('7fbe22429', 'opus-4-6'), claude('7fbe22429', 'sonnet-4-6')],
 } as const
@@ -73,6 +74,7 @@ const manual = {
   thinking: ['off', 'budget'],
   efforts: '',
   budget: { least: 1024 },
+  samplingWithThinking: false,
   sources: [
     reference,
     peers,
@@ -93,14 +95,18 @@ export const anthropic = {
   title: 'Anthropic',
   protocols: ['messages', 'converse'],
   models: [
-    { names: ['*claude-fable-5.1+*', '*claude-mythos-5.1+*'], ...bound, thinking: ['adaptive'] },
+    {
+      names: ['*claude-fable-5.1+*', '*claude-mythos-5.1+*', '*claude-fable-latest'],
+      ...bound,
+      thinking: ['adaptive'],
+    },
     {
       names: ['*claude-fable*', '*claude-mythos*'],
       ...newer,
       thinking: ['adaptive'],
       toolChoice: 'auto',
     },
-    { names: ['*claude-opus-5.5+*'], ...bound, thinking: ['adaptive'] },
+    { names: ['*claude-opus-5.5+*', '*claude-opus-latest'], ...bound, thinking: ['adaptive'] },
     { names: ['*claude-opus-5+*', '*claude-opus-4.8+*'], ...newer },
     { names: ['*claude-opus-4.7+*'], ...adaptive },
     { names: ['*claude-opus-4.6+*'], ...bothForms, outputTokens: 128_000 },
@@ -121,7 +127,7 @@ export const anthropic = {
     },
     { names: ['*claude-opus-4+*'], ...manual, outputTokens: 32_000 },
     {
-      names: ['*claude-sonnet-5.5+*'],
+      names: ['*claude-sonnet-5.5+*', '*claude-sonnet-latest'],
       ...bound,
       thinking: ['between_tools', 'adaptive'],
       sources: [...bound.sources, sonnetGuide],
@@ -130,7 +136,7 @@ export const anthropic = {
     { names: ['*claude-sonnet-4.6+*'], ...bothForms, outputTokens: 64_000 },
     { names: ['*claude-sonnet-4.1+*'], ...manual, outputTokens: 64_000, sampling: 'one' },
     { names: ['*claude-sonnet-4+*'], ...manual, outputTokens: 64_000 },
-    { names: ['*claude-haiku-5+*'], ...bound },
+    { names: ['*claude-haiku-5+*', '*claude-haiku-latest'], ...bound },
     { names: ['*claude-haiku-4.1+*'], ...manual, outputTokens: 64_000, sampling: 'one' },
     {
       names: ['*claude-3.7*', '*claude-3-7*'],

@@ -44,6 +44,8 @@ export type Model = {
   budget?: { least?: number; most?: number }
   /** `none`: values other than the defaults are refused. `one`: temperature or top_p, not both. */
   sampling?: 'none' | 'one'
+  /** `false`: values of sampling other than the defaults are refused while it thinks. */
+  samplingWithThinking?: false
   /** Other fields that it refuses, as the protocols of its maker name them. */
   refuses?: readonly string[]
   /** `auto`: no tool can be forced. */

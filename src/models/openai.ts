@@ -70,7 +70,8 @@ const quick = {
 const older = { ...quick, toolSchemas: 'plain', sources: [peers, schemas] } as const
 
 /** Up to GPT-5.4 they reason only if they are asked to, and take sampling otherwise. */
-const { sampling: _, ...optional } = reasoning
+const { sampling: _, ...rest } = reasoning
+const optional = { ...rest, samplingWithThinking: false } as const
 
 /** The first ones have smaller contexts, and read no documents. */
 const first = {

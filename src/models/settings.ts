@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from '../kit/json/json.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 import { knownModel } from './index.ts'
 import type { Model } from './model.ts'
@@ -13,8 +14,20 @@ export type ModelSettings = {
   responseOptions: WrittenOptions
   /** Fields that are dropped, as the protocol names them. */
   unsupported: string[]
+  /** Fields that are dropped from a request that asks for something else. Absent: none. */
+  dependent?: readonly DependentField[]
   /** The most tokens that it takes. */
   limits: { output?: number | undefined; budget?: number | undefined }
+}
+
+/**
+ * A field that is refused next to another. `beside`: whether a request has that; `isTaken`: values
+ * that are taken all the same.
+ */
+export type DependentField = {
+  field: string
+  beside(body: JsonObject): boolean
+  isTaken(value: unknown): boolean
 }
 
 /** Each model has one object for each protocol, as the options of most requests are these alone. */
@@ -43,9 +56,82 @@ const inItsTerms = (model: Model, protocol: ProtocolName) => ({
   options: optionsFor[protocol](model),
   unsupported: [
     ...(model.sampling === 'none' ? samplingFields[protocol] : []),
+    ...(model.thinking?.length === 0 ? thinkingFields[protocol] : []),
+    ...(model.efforts === '' ? effortFields[protocol] : []),
     ...(model.refuses ?? []),
   ],
+  dependent: dependentOf(model, protocol),
 })
+
+/** The fields that ask for thinking, where they are not efforts. */
+const thinkingFields: Record<ProtocolName, readonly string[]> = {
+  'chat-completions': [],
+  responses: [],
+  messages: ['thinking'],
+  'generate-content': ['generationConfig.thinkingConfig'],
+  converse: ['additionalModelRequestFields.thinking'],
+}
+
+/** The same for efforts, where no option of the protocol sees to them. */
+const effortFields: Record<ProtocolName, readonly string[]> = {
+  'chat-completions': [],
+  responses: [],
+  messages: [],
+  'generate-content': [],
+  converse: ['additionalModelRequestFields.output_config.effort'],
+}
+
+const isOne = (value: unknown) => value === 1
+const never = () => false
+/** Anthropic: https://platform.claude.com/docs/en/build-with-claude/extended-thinking */
+const isNearlyAll = (value: unknown) => typeof value === 'number' && value >= 0.95
+
+type Taken = Readonly<Record<string, (value: unknown) => boolean>>
+
+/** What a model that thinks refuses of sampling, and the values that it takes. */
+const besideThinking: Record<ProtocolName, Taken> = {
+  'chat-completions': { temperature: isOne, top_p: isOne, logprobs: never, top_logprobs: never },
+  responses: { temperature: isOne, top_p: isOne, top_logprobs: never },
+  messages: { temperature: isOne, top_p: isNearlyAll, top_k: never },
+  'generate-content': {},
+  converse: {
+    'inferenceConfig.temperature': isOne,
+    'inferenceConfig.topP': isNearlyAll,
+    'additionalModelRequestFields.top_k': never,
+  },
+}
+
+const under = (value: unknown, key: string) => (isObject(value) ? value[key] : undefined)
+const isEffort = (word: unknown) => typeof word === 'string' && word !== 'none'
+const isOn = (thinking: unknown) =>
+  ['enabled', 'adaptive'].includes(String(under(thinking, 'type')))
+
+/** Does a request ask for thinking? */
+const thinks: Record<ProtocolName, (body: JsonObject) => boolean> = {
+  'chat-completions': body => isEffort(body['reasoning_effort']),
+  responses: body => isEffort(under(body['reasoning'], 'effort')),
+  messages: body => isOn(body['thinking']),
+  'generate-content': never,
+  converse: body => isOn(under(body['additionalModelRequestFields'], 'thinking')),
+}
+
+/** Has a request the first of two values of which the model takes one? */
+const hasTemperature: Partial<Record<ProtocolName, (body: JsonObject) => boolean>> = {
+  messages: body => body['temperature'] != null,
+  converse: body => under(body['inferenceConfig'], 'temperature') != null,
+}
+
+function dependentOf(
+  { sampling, samplingWithThinking }: Model,
+  protocol: ProtocolName,
+): DependentField[] {
+  const thinking = samplingWithThinking === false ? besideThinking[protocol] : {}
+  const beside = thinks[protocol]
+  const found = Object.entries(thinking).map(([field, isTaken]) => ({ field, beside, isTaken }))
+  const other = sampling === 'one' ? hasTemperature[protocol] : undefined
+  const field = protocol === 'converse' ? 'inferenceConfig.topP' : 'top_p'
+  return other ? [...found, { field, beside: other, isTaken: never }] : found
+}
 
 /** The fields of sampling, where a model takes their defaults alone. */
 const samplingFields: Record<ProtocolName, readonly string[]> = {

@@ -52,7 +52,7 @@ export const openrouter = {
     {
       fact: 'Reasoning is requested in `reasoning`.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { thinking: 'object' } },
+      options: { chatCompletions: { thinking: 'object', effortWithTools: 'keep' } },
       sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
     },
   ],

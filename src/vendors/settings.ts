@@ -1,4 +1,5 @@
 import { mergeOptions } from '../kit/fields/option-groups.ts'
+import { isObject } from '../kit/json/json.ts'
 import { isNamed } from '../models/names.ts'
 import { type ModelSettings, modelSettings } from '../models/settings.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
@@ -12,6 +13,8 @@ export type VendorSettings = {
   responseOptions: WrittenOptions
   /** Fields that are dropped from the request, as the protocol of the vendor names them. */
   unsupported: string[]
+  /** Fields that are dropped next to others. Absent: none. */
+  dependent?: ModelSettings['dependent']
   /** The most tokens that the model takes. */
   limits: ModelSettings['limits']
 }
@@ -44,6 +47,7 @@ export function vendorSettings(
     options: mergeOptions(...optionsOf(before), ofModel?.options, ...optionsOf(after)),
     responseOptions: mergeOptions(...facts.map(({ responseOptions }) => responseOptions)),
     limits: ofModel?.limits ?? {},
+    ...(ofModel?.dependent && { dependent: ofModel.dependent }),
     unsupported: [
       ...new Set([
         ...(ofModel?.unsupported ?? []),
@@ -52,6 +56,21 @@ export function vendorSettings(
     ],
   }
 }
+
+/** The fields that are dropped from this request, which is one of the protocol of the settings. */
+export function refusedIn(
+  { unsupported, dependent = [] }: VendorSettings,
+  body: unknown,
+): readonly string[] {
+  if (dependent.length === 0 || !isObject(body)) return unsupported
+  const fields = dependent.flatMap(({ field, beside, isTaken }) => {
+    const value = field.split('.').reduce<unknown>(under, body)
+    return value == null || isTaken(value) || !beside(body) ? [] : [field]
+  })
+  return fields.length > 0 ? [...new Set([...unsupported, ...fields])] : unsupported
+}
+
+const under = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined)
 
 /** The facts that apply, in their order. */
 export function factsFor(

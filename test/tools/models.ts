@@ -16,6 +16,7 @@ function differences(model: Model): string[] {
     ...(budget?.most === undefined ? [] : [`budget up to ${count(budget.most)}`]),
     ...(model.sampling === 'none' ? ['no sampling'] : []),
     ...(model.sampling === 'one' ? ['temperature or top_p'] : []),
+    ...(model.samplingWithThinking === false ? ['no sampling while it thinks'] : []),
     ...(refuses.length > 0 ? [`no ${code(refuses)}`] : []),
     ...(model.toolChoice ? ['no forced tool'] : []),
     ...(model.effortWithTools ? ['tools in chat-completions without reasoning'] : []),

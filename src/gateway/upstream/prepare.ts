@@ -9,6 +9,7 @@ import { hasOddTools } from '../../translate/passes/own-tools.ts'
 import { translateRequest } from '../../translate/request.ts'
 import { type TokenLimits, withinLimits } from '../../translate/token-limits.ts'
 import { hasAnyField, without, withoutWritten } from '../../translate/unsupported.ts'
+import { refusedIn } from '../../vendors/settings.ts'
 import { hasTools } from '../asked.ts'
 import { long } from '../body/body.ts'
 import { serializeInChunks } from '../body/chunks.ts'
@@ -323,9 +324,9 @@ function refusedBy(
   { operation, protocol: caller }: RequestContext,
   candidate: Deployment,
   { body, dropped }: { body: unknown; dropped: readonly string[] },
-): { unsupported: string[]; shape: () => Shape } {
+): { unsupported: readonly string[]; shape: () => Shape } {
   const { channel, protocol, model } = candidate
-  const { unsupported } = vendorRules(channel, protocol, { model, caller })
+  const unsupported = refusedIn(vendorRules(channel, protocol, { model, caller }), body)
   const shape = () => shapeOf(body, operation, candidate.protocol)
   const refused = [...dropped, ...learned.of(candidate, shape)]
   return { unsupported: refused.length > 0 ? [...unsupported, ...refused] : unsupported, shape }
