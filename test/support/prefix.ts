@@ -99,8 +99,12 @@ export function brokenPrefix(
     onUnresolvable: 'note' as const,
     reasoningInHistory: 'always',
   }
-  const encode = (wire: unknown) =>
-    written(from.decodeRequest(wire).value, to, options).wire as Body
+  const encode = (wire: unknown) => {
+    const { wire: body, notes } = written(from.decodeRequest(wire).value, to, options)
+    // What asks the model to go on is made for this request alone, and stands at its end.
+    const isAsked = notes.some(({ code }) => code === 'message.trailing-user')
+    return isAsked ? withTurns(to, body, turnsOf(to, body).slice(0, -1)) : (body as Body)
+  }
   const [before, after] = [encode(earlier), encode(later)]
   const has = turnsOf(to, after).map(withoutPoints)
   const changed = turnsOf(to, before).flatMap((turn, index) =>

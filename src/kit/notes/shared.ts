@@ -543,6 +543,11 @@ export const sharedNotes = {
     meaning: 'The maximum temperature of the target is 1; 1 is written.',
     advice: 'Use at most 1.',
   },
+  'text.trimmed': {
+    kind: 'approximated',
+    meaning: 'The last text of the assistant must not end with white space, so that is cut off.',
+    advice: 'Cut it off yourself.',
+  },
   'sampling.with-thinking': {
     kind: 'dropped',
     meaning: 'The server refuses sampling fields together with thinking.',

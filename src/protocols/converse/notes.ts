@@ -10,11 +10,6 @@ export const notes = {
     kind: 'synthesized',
     meaning: 'The model takes tool results only alone; a message separates them from what follows.',
   },
-  'text.trimmed': {
-    kind: 'approximated',
-    meaning: 'The last text of the assistant must not end with white space, so that is cut off.',
-    advice: 'Cut it off yourself.',
-  },
   'media.document-name': {
     kind: 'approximated',
     meaning:

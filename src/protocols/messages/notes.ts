@@ -15,7 +15,7 @@ export const notes = {
   'message.trailing-user': {
     kind: 'synthesized',
     meaning:
-      'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',
+      'The model refuses a conversation that ends with the assistant, or the client does not mean one to be continued; a user message asks to go on.',
   },
   'citation.encrypted-index': {
     kind: 'synthesized',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TranslateOptions } from '../../../src/index.ts'
+import type { ProtocolName } from '../../../src/protocols/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { translateRequest } from '../../support/untyped.ts'
 import { written } from '../../support/written.ts'
@@ -138,6 +139,51 @@ describe('requests without what the server refuses', () => {
     const { wire, notes } = write(body)
     expect(Object.fromEntries(Object.keys(expected).map(key => [key, wire[key]]))).toEqual(expected)
     expect(notes).toEqual(noted)
+  })
+})
+
+describe('a conversation of another client that ends with the assistant', () => {
+  const model = 'claude-sonnet-4-5'
+  const half = 'The answer is: \n'
+  const received: [ProtocolName, Record<string, unknown>][] = [
+    ['chat-completions', { messages: [user, { role: 'assistant', content: half }] }],
+    ['responses', { input: [user, { role: 'assistant', content: half }] }],
+    [
+      'generate-content',
+      {
+        contents: [
+          { role: 'user', parts: [{ text: 'x' }] },
+          { role: 'model', parts: [{ text: half }] },
+        ],
+      },
+    ],
+    [
+      'converse',
+      {
+        messages: [
+          { role: 'user', content: [{ text: 'x' }] },
+          { role: 'assistant', content: [{ text: half }] },
+        ],
+      },
+    ],
+  ]
+
+  test.each(received)('is continued only if %s has that, without white space', (from, body) => {
+    for (const vendor of [undefined, 'anthropic'] as const) {
+      const { body: wire, notes } = translateRequest(
+        { ...body, ...(from !== 'generate-content' && from !== 'converse' && { model }) },
+        { from, to: 'messages', model, ...(vendor && { vendor }) },
+      )
+      const codes = notes.map(({ code }) => code)
+      const { messages } = wire as { messages: { role: string; content: unknown }[] }
+      const isChat = from === 'chat-completions'
+      expect(messages.at(-1)).toEqual(
+        isChat
+          ? { role: 'assistant', content: 'The answer is:' }
+          : { role: 'user', content: 'Continue.' },
+      )
+      expect(codes).toContain(isChat ? 'text.trimmed' : 'message.trailing-user')
+    }
   })
 })
 

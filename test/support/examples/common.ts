@@ -102,7 +102,10 @@ export const examples: Record<string, Example> = {
     chat.says({ role: 'user', content: 'hi', name: 'alice' }),
   ),
   'message.envelope': asks.request('responses')(
-    items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' }),
+    items.says(
+      { ...items.text('yes'), id: 'msg_1', status: 'completed' },
+      { role: 'user', content: 'hi' },
+    ),
   ),
   'candidates.first-only': asks.request('chat-completions')(chat.request({ n: 2 })),
   'message.role': makers('chat-completions').response('responses')(

@@ -71,6 +71,7 @@ export const examples: Record<string, Example> = {
     },
   ),
   'message.trailing-user': fromChat({ ...chat.says(user, assistant), model: 'claude-opus-4-6' }),
+  'text.trimmed': fromChat(chat.says(user, { role: 'assistant', content: 'yes ' })),
   'message.leading-user': fromChat(chat.says(assistant, user), {
     messages: { leadingUser: 'synthesize' },
   }),
@@ -134,6 +135,7 @@ export const examples: Record<string, Example> = {
       user,
       { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal },
       items.text('yes'),
+      user,
     ),
   ),
   'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),

@@ -357,11 +357,15 @@ export const examples: Record<string, Example> = {
     stateless,
   ),
   'content.input-by-assistant': elsewhere.request('responses')(
-    items.says(user, {
-      type: 'message',
-      role: 'assistant',
-      content: [{ type: 'input_text', text: 'yes' }],
-    }),
+    items.says(
+      user,
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'input_text', text: 'yes' }],
+      },
+      user,
+    ),
   ),
   'cache.unsupported': fromBlocks(
     blocks.request({ tools: [blocks.tool('look', mark())] }),

@@ -87,12 +87,17 @@ function isPlain(block: MessagesWrittenBlock): block is { type: 'text'; text: st
 
 // ---- for requests
 
+/** `continues`: a text of the assistant at the end may be one to go on with. */
 export type RequestWriting = Writing & {
   options: Options
+  continues: boolean
 }
 
+/** Their clients never leave a text for the model to go on with: a stream was cut off. */
+const finished: ReadonlySet<string> = new Set(['responses', 'generate-content', 'converse'])
+
 export function startWriting(
-  { model, messages }: CanonicalRequest,
+  { model, messages, source }: CanonicalRequest,
   options: Options,
   report: MessagesReport,
   native: boolean,
@@ -113,5 +118,6 @@ export function startWriting(
     unresolvable: part => report.unresolvable(part.at, undefined, options),
     marks: [],
     place: 'conversation',
+    continues: !finished.has(source?.protocol ?? ''),
   }
 }

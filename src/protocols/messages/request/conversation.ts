@@ -185,6 +185,27 @@ function wireOfMessage({ role, blocks, own }: Wire): MessagesWrittenMessage {
     : { ...own, role, content: contentOf(blocks) }
 }
 
+/** What stands at the end is a turn of the user, or a text that the model goes on with. */
+function endTurns(
+  wires: Wire[],
+  messages: readonly Message[],
+  { report, native, continues, model }: RequestWriting,
+): void {
+  const last = wires.at(-1)
+  // An assistant that waits for a tool result has no half text to continue.
+  if (last?.role !== 'assistant' || last.blocks.some(({ type }) => type.endsWith('tool_use')))
+    return
+  if (refusesPrefill(model) || !continues) {
+    report.add('message.trailing-user', `/messages/${wires.length}`)
+    wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
+    return
+  }
+  const block = last.blocks.at(-1)
+  if (native || block?.type !== 'text' || block.text === block.text.trimEnd()) return
+  block.text = block.text.trimEnd()
+  report.add('text.trimmed', messages.at(-1)?.parts.at(-1)?.at)
+}
+
 function encodeTurns(
   messages: readonly Message[],
   instructs: boolean,
@@ -210,16 +231,7 @@ function encodeTurns(
   // Its servers accept that.
   if (lacksUser(place, options.leadingUser === 'synthesize' ? 'synthesize' : 'keep', report))
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
-  const last = wires.at(-1)
-  // An assistant that waits for a tool result has no half text to continue.
-  if (
-    refusesPrefill(writing.model) &&
-    last?.role === 'assistant' &&
-    !last.blocks.some(({ type }) => type.endsWith('tool_use'))
-  ) {
-    report.add('message.trailing-user', `/messages/${wires.length}`)
-    wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
-  }
+  endTurns(wires, messages, writing)
   const wire = wires.map(wireOfMessage)
   report.resolvePending(wire, '/messages')
   return wire
