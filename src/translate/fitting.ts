@@ -1,5 +1,5 @@
 import type { Note } from '../canonical/note.ts'
-import type { CodecOptions, ProtocolFacts, UpstreamHalf } from '../protocol.ts'
+import type { CodecOptions, ProtocolFacts, ToolOptions, UpstreamHalf } from '../protocol.ts'
 import { pathIn } from './unsupported.ts'
 
 type Sent = { body: unknown; notes: Note[] }
@@ -16,13 +16,17 @@ export function fitRequest(
 ): Sent {
   // Without options nothing is demanded; most requests have none.
   if (!hasOptions(options, to)) return { body, notes }
-  const met = to.fitRequest?.(body, options)
+  const met = to.fitRequest?.(body, source.caller === to ? options : withFittedTools(options))
   if (!met || met.wire === body) return { body, notes }
   // What the encoder has noted already needs no second note.
   const more = source.caller === to ? met.notes : forCaller(met.notes, to, source)
   const known = more.length > 0 ? new Set(notes.map(keyOf)) : undefined
   return { body: met.wire, notes: [...notes, ...more.filter(note => !known?.has(keyOf(note)))] }
 }
+
+/** Between different protocols, tools are already what every server of the target takes. */
+const withFittedTools = (options: CodecOptions & ToolOptions): CodecOptions & ToolOptions =>
+  options.schemas === 'fitting' ? { ...options, schemas: 'keep' } : options
 
 /** The notes as they concern a caller of another protocol. */
 const forCaller = (

@@ -9,9 +9,25 @@ export type PropertyNames = Record<string, string>
 /** Have all properties the names that `spell` writes? */
 export const areSpelled = (schema: JsonObject, spell: (name: string) => string): boolean =>
   everySchema(schema, ({ properties }) => {
-    if (isObject(properties)) for (const name in properties) if (spell(name) !== name) return false
+    if (isObject(properties))
+      for (const name in properties) if (!isPlain(name) && spell(name) !== name) return false
     return true
   })
+
+/** Letters, digits and underscores: every server takes them. */
+function isPlain(name: string): boolean {
+  if (name === '' || name.length > 64) return false
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i)
+    const isTaken =
+      (code >= 0x61 && code <= 0x7a) ||
+      (code >= 0x41 && code <= 0x5a) ||
+      (code >= 0x30 && code <= 0x39) ||
+      code === 0x5f
+    if (!isTaken) return false
+  }
+  return true
+}
 
 /**
  * The schema with the names of all its properties as `spell` writes them. `written`: by the name in

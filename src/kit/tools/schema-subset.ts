@@ -55,29 +55,35 @@ export function mapSchemas(
   return change(mapped, depth)
 }
 
-/** Does it hold for the schema and each of its schemas? Takes less time than mapping them. */
+/**
+ * Does it hold for the schema and each of its schemas? Takes a fraction of the time of mapping them.
+ */
 export function everySchema(
   schema: JsonObject,
   holds: (schema: JsonObject) => boolean,
   depth = 0,
 ): boolean {
   if (depth > deepest) return true
-  const isWell = (value: unknown) => !isObject(value) || everySchema(value, holds, depth + 1)
   for (const key in schema) {
     const value = schema[key]
-    const holder = typeof value === 'object' ? holders.get(key) : undefined
-    if (!holder || value === null) continue
-    if (Array.isArray(value)) {
-      if (holder !== 'object' && !value.every(isWell)) return false
-    } else if (holder === 'one') {
-      if (!isWell(value)) return false
-    } else if (holder === 'object') {
-      const named = value as JsonObject
-      for (const name in named) if (!isWell(named[name])) return false
+    // Most values are words, and most lists are of words.
+    if (typeof value !== 'object' || value === null || wordLists.has(key)) continue
+    const holder = holders.get(key)
+    if (!holder || (holder === 'list' && !Array.isArray(value))) continue
+    if (holder === 'one' && !Array.isArray(value)) {
+      if (!everySchema(value as JsonObject, holds, depth + 1)) return false
+      continue
+    }
+    const held = value as JsonObject
+    for (const name in held) {
+      const inner = held[name]
+      if (isObject(inner) && !everySchema(inner, holds, depth + 1)) return false
     }
   }
   return holds(schema)
 }
+
+const wordLists = new Set(['required', 'enum', 'type'])
 
 function mapHeld(holder: Holder, value: unknown, mapOne: (value: unknown) => unknown): unknown {
   if (holder !== 'object' && Array.isArray(value)) {
