@@ -38,9 +38,13 @@ export const usageTable = createUsageTable<ChatCompletionsWrittenUsage>('usage',
  * and output include their details. Servers differ in where they put cached tokens, and some leave
  * audio out of `prompt_tokens` or reasoning out of `completion_tokens`: then the total exceeds the
  * sum. Makes a note if counts were text, fractions or invalid, or if they did not add up and the
- * total was trusted.
+ * total was trusted. `tier`: that of the response; another one is kept as an unknown key.
  */
-export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage | undefined {
+export function decodeUsage(
+  raw: unknown,
+  tier: unknown,
+  report?: ChatCompletionsReport,
+): Usage | undefined {
   if (!isObject(raw)) return undefined
   const counter: Counter = { repaired: false }
   const count = (value: unknown) => countIn(counter, value)
@@ -61,6 +65,9 @@ export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage
   const { input, output, missing, isExplained } = addUp(counts, reasoning)
   if (!isExplained) counter.repaired = true
   Object.assign(usage, omitUndefined({ input, output, reasoning }))
+  const { serviceTier } = usage
+  const isOther = serviceTier && typeof tier === 'string' && tier !== serviceTier
+  if (isOther) delete usage.serviceTier
 
   // Cache misses equal to the input minus the hits are not kept.
   const hit = count(raw['prompt_cache_hit_tokens'])
@@ -73,6 +80,7 @@ export function decodeUsage(raw: unknown, report?: ChatCompletionsReport): Usage
       ...unknown,
       ...(!isMissed && { prompt_cache_miss_tokens: missed }),
       ...(missing < 0 && { total_tokens: raw['total_tokens'] }),
+      ...(isOther && { service_tier: serviceTier }),
     }),
     // Counts of text that are the total minus the other modalities say nothing new.
     ...group('prompt_tokens_details', inputRest, text =>

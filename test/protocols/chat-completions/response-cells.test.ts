@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { translateError, translateRequest, translateResponse } from '../../../src/index.ts'
+import {
+  createStreamTranslator,
+  translateError,
+  translateRequest,
+  translateResponse,
+} from '../../../src/index.ts'
+import { protocols } from '../../../src/protocols/index.ts'
 
 type Other = 'responses' | 'messages'
 
@@ -557,6 +563,33 @@ describe('tiers of a response', () => {
       written: { usage: { service_tier: theirs } },
       notes,
     })
+  })
+
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, service_tier: 'flex' }
+  const tiers = [undefined, 'default', 'flex'].flatMap(tier =>
+    (['responses', 'messages', 'generate-content', 'converse'] as const).map(to => ({ tier, to })),
+  )
+
+  test.each(tiers)('toward $to: that of the usage, next to $tier', ({ to, tier }) => {
+    const both = { service_tier: tier, usage }
+    const response = translateResponse(chat({}, both), { from: 'chat-completions', to })
+    const stream = createStreamTranslator({ from: 'chat-completions', to })
+    const delta = { index: 0, delta: { content: 'hi' }, finish_reason: 'stop' }
+    const chunk = { id: 'c', created: 7, model: 'm', choices: [delta], ...both }
+    const text = stream.push(`data: ${JSON.stringify(chunk)}\n\n`) + stream.end()
+    for (const [written, notes] of [
+      [JSON.stringify(response.body), response.notes],
+      [text, stream.notes],
+    ] as const) {
+      const isNoted = notes.some(({ path }) => path.endsWith('/service_tier'))
+      expect(isNoted).toBe(!written.includes('flex'))
+    }
+  })
+
+  test('within its protocol: that of the usage, next to another one', () => {
+    const body = chat({}, { service_tier: 'default', usage })
+    const response = protocols['chat-completions'].decodeResponse(body).value
+    expect(protocols['chat-completions'].encodeResponse(response).wire).toMatchObject({ usage })
   })
 })
 

@@ -66,7 +66,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const body = check(protocolName, ChatCompletionsResponse, wire)
   const { usage } = body
   const choices = body.choices ?? []
-  const counted = decodeUsage(findUsage(body), report)
+  const counted = decodeUsage(findUsage(body), body.service_tier, report)
   const taken = new Set<number>()
   const known = omitNullish({
     id: body.id || null,
@@ -99,7 +99,7 @@ export function outcome(wire: unknown): Outcome {
   if (!isObject(wire)) return {}
   const { choices } = wire
   return omitUndefined({
-    usage: decodeUsage(findUsage(wire)),
+    usage: decodeUsage(findUsage(wire), wire['service_tier']),
     error: failureIn(Array.isArray(choices) ? choices : [], wire),
   })
 }

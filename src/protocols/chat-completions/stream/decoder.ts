@@ -229,7 +229,7 @@ function start(state: DecoderState, emit: EmitEvent): void {
 }
 
 function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
-  const usage = raw ? decodeUsage(raw, reportOf(state)) : undefined
+  const usage = raw ? decodeUsage(raw, state.serviceTier, reportOf(state)) : undefined
   if (!usage) return
   start(state, emit)
   emit({ type: 'usage', usage })
