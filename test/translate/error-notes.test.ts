@@ -156,6 +156,18 @@ describe('fields of an error that the target cannot express are noted at their p
   )
 })
 
+test('makes no note for details that are null', () => {
+  const error = { type: 'api_error', message: 'No.', details: null }
+  for (const to of ['chat-completions', 'responses', 'generate-content', 'converse'] as const)
+    expect(asBody('messages', to, { type: 'error', error })).toEqual([])
+})
+
+test('notes the id of a request that a stream of converse has no place for', () => {
+  const error = { type: 'api_error', message: 'No.' }
+  const body = { type: 'error', error, request_id: 'req_1' }
+  expect(inStream('messages', 'converse', body)).toEqual(['field.unsupported /request_id'])
+})
+
 describe('the misalignment details of an error', () => {
   const misalignment = {
     error_type: 'potentially_unintended_data_transfer',

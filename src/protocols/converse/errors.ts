@@ -1,18 +1,16 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { listed, losesStatus } from '../../kit/errors/details.ts'
+import { createErrorEncoder } from '../../kit/errors/encode-error.ts'
+import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { damagedStream } from '../../kit/errors/failed-response.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
-import { bodyOf, placeOf } from '../../kit/errors/place.ts'
-import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
+import { headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
-import { keysOf, unknownOf } from '../../kit/fields/keys.ts'
-import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
+import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
-import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
 import { type ConverseReport, createConverseReport } from './notes.ts'
-import { keep, protocolName, withInner } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import type { ConverseErrorBody, ConverseStreamException } from './schema.ts'
 
 /** Exception and status of each kind, as they are written. The service has no other statuses. */
@@ -103,23 +101,34 @@ const invalidModel = /provided model identifier is invalid/i
 const tooLong =
   /input is too long|too many input tokens|prompt is too long|input tokens exceeded|exceeds? (?:the )?maximum (?:input )?length/i
 
+export const errorTable = createErrorTable({
+  message: ['message'],
+  Message: ['message'],
+  __type: ['type', 'status'],
+  originalStatusCode: ['details'],
+  originalMessage: ['details'],
+  resourceName: ['details'],
+})
+
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError(
   { status, headers, body }: WireError,
   { now }: CodecOptions = {},
 ): Decoded<CanonicalError> {
-  const { message, type, details, at, fields } = readBody(body)
-  const name = headerOf(headers, 'x-amzn-errortype') ?? type
-  const short = name === undefined ? undefined : shortName(name)
+  const read = errorTable.read(body)
+  const { error, message, at } = read
+  const { __type: type, originalStatusCode, originalMessage, resourceName } = error
+  const details = omitNullishOrNone({ originalStatusCode, originalMessage, resourceName })
+  const name = headerOf(headers, 'x-amzn-errortype') ?? textOf(type)
   const bare = name === undefined ? '' : bareName(name)
   const byName = kinds.get(bare)
   const known =
     status >= 400 ? status : (statuses.get(bare) ?? exceptions[byName ?? 'internal'].status)
   const value: CanonicalError = omitUndefined({
     status: known,
-    kind: kindOf(known, byName, message ?? '', details),
+    kind: kindOf(known, byName, message, details),
     message: message || `the upstream responded with status ${status}`,
-    type: short,
+    type: name === undefined ? undefined : shortName(name),
     requestId: headerOf(headers, 'x-amzn-requestid'),
     retryAfterMs: retryHint(headers, now),
     details,
@@ -127,7 +136,8 @@ export function decodeError(
     raw: body,
     at,
   })
-  return { value: keep(value, fields), notes: [] }
+  const isKnown = kinds.has(bareName(textOf(type) ?? ''))
+  return { value: keep(value, unknownAt(read, read.unknown(isKnown ? [] : ['__type']))), notes: [] }
 }
 
 function kindOf(
@@ -155,67 +165,8 @@ function kindOf(
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
 
-type ReadError = {
-  message?: string
-  type?: string
-  details?: JsonObject
-  at?: string
-  fields?: JsonObject | undefined
-}
-
-const known = [
-  'message',
-  'Message',
-  '__type',
-  'originalStatusCode',
-  'originalMessage',
-  'resourceName',
-] as const
-const knownKeys = keysOf<Record<(typeof known)[number] | 'error' | 'detail', unknown>>()
-const bareKeys = knownKeys(...known, 'detail')
-const outerKeys = knownKeys('error', 'message', 'detail')
-const innerKeys = knownKeys(...known)
-
-function readBody(body: unknown): ReadError {
-  if (typeof body === 'string') return { message: body.slice(0, 2000), at: '' }
-  const outer = Array.isArray(body) ? (body[0] as unknown) : body
-  if (!isObject(outer)) return { at: '' }
-  const { error, detail } = outer
-  if (typeof error === 'string')
-    return { message: error, fields: unknownOf(outer, outerKeys), at: '' }
-  // Proxies send the shapes of others.
-  const isNested = isObject(error)
-  const inner = isNested ? error : outer
-  const {
-    message,
-    Message,
-    __type: type,
-    originalStatusCode,
-    originalMessage,
-    resourceName,
-  } = inner
-  const text =
-    asString(message) ??
-    asString(Message) ??
-    listed(message) ??
-    asString(outer['message']) ??
-    asString(detail) ??
-    listed(detail)
-  return omitUndefined({
-    message: text,
-    type: asString(type),
-    details: omitUndefinedOrNone({ originalStatusCode, originalMessage, resourceName }),
-    at: placeOf(body, isNested) ?? '/error',
-    fields: isNested
-      ? withInner(unknownOf(outer, outerKeys), 'error', unknownOf(inner, innerKeys))
-      : unknownOf(inner, bareKeys),
-  })
-}
-
-const asString = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
-
 /** The HTTP status of an error in this protocol. */
-export function statusOf({ status, kind, protocol }: CanonicalError): number {
+function statusOf({ status, kind, protocol }: CanonicalError): number {
   // `unsupported` errors of this library keep their status: a response that `strict` refuses is no
   // fault of the request.
   if (
@@ -245,58 +196,36 @@ export function encodeErrorBody(error: CanonicalError): ConverseErrorBody {
   }
 }
 
-/** Status, headers and body. The name of the exception is in a header. */
-export function encodeError(
-  error: CanonicalError,
-  options: CodecOptions = {},
-): Encoded<WireError<ConverseErrorBody>> {
-  const report = createConverseReport(options.fieldNames)
-  const { protocol, type, kind, status, raw } = error
-  const isOwn = protocol === protocolName
-  if (!isOwn && statusOf(error) !== status && status >= 400)
-    report.add('error.status', undefined, 'status')
-  noteError(error, report)
-  const headers = errorHeaders(error, 'x-amzn-requestid')
-  headers['x-amzn-errortype'] =
-    isOwn && type !== undefined && isHeaderValue(type) ? type : exceptions[kind].name
-  const body =
-    isOwn && raw !== undefined && (isObject(raw) || Array.isArray(raw))
-      ? asRead<ConverseErrorBody>(raw)
-      : encodeErrorBody(error)
-  return { wire: { status: statusOf(error), headers, body }, notes: report.notes }
-}
+const encoder = createErrorEncoder({
+  createReport: createConverseReport,
+  requestId: 'x-amzn-requestid',
+  decodeError,
+  statusOf,
+  encodeErrorBody,
+  isReturned: raw => isObject(raw) || Array.isArray(raw),
+  headersOf: ({ kind, type, protocol }) => ({
+    'x-amzn-errortype':
+      protocol === protocolName && type !== undefined && isHeaderValue(type)
+        ? type
+        : exceptions[kind].name,
+  }),
+  noteMore: noteType,
+})
 
-/**
- * The body of an error in a stream or a response, which has no status of its own: one that the kind
- * does not imply is dropped with a note. `name`: of the exception, where it is written.
- */
-export function encodeBareError(
+/** Status, headers and body. The name of the exception is in a header. */
+export const { encodeError } = encoder
+
+/** The body of an error in a stream or a response. `name`: of the exception, where it is written. */
+export const encodeBareError = (
   error: CanonicalError,
   report: ConverseReport,
   name?: string,
-): ConverseErrorBody {
-  noteError(error, report)
-  const body = encodeErrorBody(error)
-  const headers: Record<string, string> = name === undefined ? {} : { 'x-amzn-errortype': name }
-  if (losesStatus(error, decodeError({ status: 0, headers, body }).value))
-    report.add('error.status', error.at ?? '/error', 'status')
-  return body
-}
+): ConverseErrorBody =>
+  encoder.encodeBareError(error, report, name === undefined ? {} : { 'x-amzn-errortype': name })
 
 /** Kinds that have the exception and the status of another one. */
 const sharing: ReadonlySet<ErrorKind> = new Set(['conflict', 'billing'])
 
-/** Notes what a body of this protocol cannot hold of an error. */
-function noteError(
-  { kind, type, message, code, param, details, protocol, at = '/error', ext }: CanonicalError,
-  report: ConverseReport,
-): void {
-  report.ext(ext, bodyOf(pointerOf(at)))
-  if (protocol === protocolName) return
-  if (details !== undefined) report.addKeys('error.details', at, 'details', details)
+function noteType({ kind, type, at = '/error' }: CanonicalError, report: ConverseReport): void {
   if (type !== undefined && sharing.has(kind)) report.add('field.unsupported', at, 'type')
-  if (kind === 'context_length' && !tooLong.test(message))
-    report.add('error.reworded', at, 'message')
-  if (param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
-  if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')
 }

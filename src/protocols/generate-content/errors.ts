@@ -1,16 +1,15 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { listed } from '../../kit/errors/details.ts'
+import { createErrorEncoder } from '../../kit/errors/encode-error.ts'
+import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
-import { bodyOf, placeOf } from '../../kit/errors/place.ts'
-import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
-import { isObject, type JsonObject, merge } from '../../kit/json/json.ts'
-import { pointerOf } from '../../kit/notes/path.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { createGeminiReport, type GenerateContentReport } from './notes.ts'
-import { extOf, ownFields, protocolName, under } from './own.ts'
+import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
+import { createGeminiReport } from './notes.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
 import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './schema.ts'
 
 /** What this protocol does not have is not implemented. */
@@ -74,38 +73,45 @@ export function isErrorBody(wire: unknown): boolean {
   return isObject(error) || (typeof error === 'string' && error !== '')
 }
 
+export const errorTable = createErrorTable({
+  code: ['status'],
+  message: ['message'],
+  status: ['type'],
+  details: ['details', 'code', 'param', 'requestId', 'retryAfterMs'],
+})
+
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError(
   { status, headers, body }: WireError,
   { now }: CodecOptions = {},
 ): Decoded<CanonicalError> {
-  const { code, message, word, details, at, isNested, fields = {} } = readBody(body)
+  const read = errorTable.read(body)
+  const { message, at } = read
+  const { code, status: word, details } = read.error
   const codeAsStatus =
     typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600
       ? code
       : undefined
-  const kindOfWord = word === undefined ? undefined : byWord.get(word)
+  const kindOfWord = byWord.get(word)
   const known = status >= 400 ? status : (codeAsStatus ?? statuses[kindOfWord ?? 'internal'])
   const list = Array.isArray(details) ? details.filter(isObject) : []
+  // A status that belongs to no kind of error is kept as an unknown field.
+  const unread = [...(kindOfWord ? [] : ['status']), ...(code === known ? [] : ['code'])]
   const value: CanonicalError = omitUndefined({
     status: known,
-    kind: kindOf(known, kindOfWord, message ?? '', list),
+    kind: kindOf(known, kindOfWord, message, list),
     message: message || `the upstream responded with status ${status}`,
-    type: word,
-    code: asString(ofType(list, 'ErrorInfo')?.['reason']),
+    type: textOf(word),
+    code: textOf(ofType(list, 'ErrorInfo')?.['reason']),
     param: fieldOf(list),
     requestId:
-      headerOf(headers, 'x-request-id') ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
+      headerOf(headers, 'x-request-id') ?? textOf(ofType(list, 'RequestInfo')?.['requestId']),
     retryAfterMs: retryAfter(list) ?? retryHint(headers, now),
     details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
     protocol: protocolName,
     raw: body,
     at,
-    ext: extOf(
-      code == null || code === known
-        ? fields
-        : merge(fields, isNested ? { error: { code } } : { code }),
-    ),
+    ext: extOf(unknownAt(read, read.unknown(unread))),
   })
   return { value, notes: [] }
 }
@@ -135,71 +141,24 @@ function kindOf(
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
 
-type ReadError = {
-  code?: unknown
-  message?: string
-  word?: string
-  details?: unknown
-  /** JSON pointer to the error, when it was not under `error`. */
-  at?: string
-  isNested?: boolean
-  /** Unknown fields. */
-  fields?: JsonObject
-}
-
-function readBody(body: unknown): ReadError {
-  if (typeof body === 'string') return { message: body.slice(0, 2000) }
-  const outer = Array.isArray(body) ? (body[0] as unknown) : body
-  if (!isObject(outer)) return {}
-  const { error, ...beside } = outer
-  if (typeof error === 'string') return { message: error, fields: beside }
-  const inner = isObject(error) ? error : outer
-  const { code, details, message, status, ...more } = inner
-  const { detail } = outer
-  // A status that belongs to no kind of error is kept as an unknown field.
-  const unknowns = byWord.has(status) ? more : { ...more, status }
-  const left = Object.fromEntries(
-    Object.entries(unknowns).filter(
-      ([key, value]) => value != null && (inner === error || key !== 'detail'),
-    ),
-  )
-  const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
-  return omitUndefined({
-    code,
-    message:
-      asString(message) ??
-      listed(message) ??
-      asString(outer['message']) ??
-      asString(detail) ??
-      listed(detail),
-    word: asString(status),
-    details,
-    at: placeOf(body, inner === error),
-    isNested: inner === error,
-    fields: unknown,
-  })
-}
-
-const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
-
 const ofType = (details: readonly JsonObject[], type: string): JsonObject | undefined =>
   details.find(detail => detail['@type'] === types + type)
 
 function fieldOf(details: readonly JsonObject[]): string | undefined {
   const violations = ofType(details, 'BadRequest')?.['fieldViolations']
   const first: unknown = Array.isArray(violations) ? violations[0] : undefined
-  return isObject(first) ? asString(first['field']) : undefined
+  return isObject(first) ? textOf(first['field']) : undefined
 }
 
 function retryAfter(details: readonly JsonObject[]): number | undefined {
   const delay = /^(\d+(?:\.\d+)?)s$/.exec(
-    asString(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '',
+    textOf(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '',
   )
   return delay ? Math.round(Number(delay[1]) * 1000) : undefined
 }
 
 /** The HTTP status of an error in this protocol. */
-export function statusOf({ status, kind, protocol }: CanonicalError): number {
+function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === protocolName) return status
   // Refusals by this library keep their own status, because clients retry a 501.
   if (protocol === undefined && kind === 'unsupported' && status >= 400) return status
@@ -263,34 +222,11 @@ function asTooLong(message: string): string {
   return `The input token count (${counts.count}) exceeds the maximum number of tokens allowed (${counts.limit}). ${message}`
 }
 
-/** An error as status, headers and body. */
-export function encodeError(
-  error: CanonicalError,
-  options: CodecOptions = {},
-): Encoded<WireError<GenerateContentErrorBody>> {
-  const report = createGeminiReport(options.fieldNames)
-  const { protocol } = error
-  const headers = errorHeaders(error, 'x-request-id')
-  if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400)
-    report.add('error.status', undefined, 'status')
-  noteError(error, report)
-  const isReceived = protocol === protocolName && isErrorBody(error.raw)
-  return {
-    wire: {
-      status: statusOf(error),
-      headers,
-      body: isReceived ? asRead(error.raw) : encodeErrorBody(error),
-    },
-    notes: report.notes,
-  }
-}
-
-/** Notes what a body of this protocol cannot hold of an error. */
-export function noteError(error: CanonicalError, report: GenerateContentReport): void {
-  const { code, details, protocol, at = '/error', ext } = error
-  report.ext(ext, bodyOf(pointerOf(at)))
-  if (protocol === protocolName) return
-  if (isReworded(error)) report.add('error.reworded', at, 'message')
-  if (details !== undefined) report.addKeys('error.details', at, 'details', details)
-  if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')
-}
+export const { encodeError, encodeBareError } = createErrorEncoder({
+  createReport: createGeminiReport,
+  requestId: 'x-request-id',
+  decodeError,
+  statusOf,
+  encodeErrorBody,
+  isReturned: isErrorBody,
+})

@@ -1,24 +1,16 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import {
-  impliesType,
-  listed,
-  losesStatus,
-  splitDetails,
-  unreadOf,
-} from '../../kit/errors/details.ts'
+import { impliesType, sharedDetails } from '../../kit/errors/details.ts'
+import { createErrorEncoder, losesStatus, noteLost } from '../../kit/errors/encode-error.ts'
+import { createErrorTable, type ReadError } from '../../kit/errors/error-table.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
-import { bodyOf, placeOf } from '../../kit/errors/place.ts'
-import { errorHeaders, headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
+import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindsByWord, errorWords as sharedWords } from '../../kit/errors/shared-words.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
-import { omitNullishOrNone, omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
-import { isObject, type JsonObject, parseObject } from '../../kit/json/json.ts'
-import { pointerOf } from '../../kit/notes/path.ts'
-import { asRead } from '../../kit/schema/written.ts'
+import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
-import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
-import type { ResponsesOptions } from './options.ts'
 import { fieldsOf, keep, protocolName } from './own.ts'
 import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './schema.ts'
 
@@ -69,8 +61,7 @@ export function decodeError(
   { status, headers, body }: WireError,
   { now }: CodecOptions = {},
 ): Decoded<CanonicalError> {
-  const parsed = typeof body === 'string' ? (parseObject(body) ?? body) : body
-  const error = readError(parsed, status >= 400 ? status : undefined)
+  const error = readError(body, status >= 400 ? status : undefined)
   const requestId = headerOf(headers, 'x-request-id')
   const retryAfterMs = retryHint(headers, now)
   const more = omitUndefined({ requestId, retryAfterMs })
@@ -85,84 +76,76 @@ export function decodeError(
   }
 }
 
+export const errorTable = createErrorTable(
+  {
+    message: ['message'],
+    type: ['type'],
+    param: ['param'],
+    code: ['code', 'status'],
+    '*': ['details'],
+  },
+  { type: [], error_type: ['type'], sequence_number: [] },
+)
+
 /**
  * The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical
  * error.
  */
 export function readError(body: unknown, status?: number): CanonicalError {
-  const holder = Array.isArray(body) ? body[0] : body
-  const inner =
-    isObject(holder) && holder['error'] !== undefined && holder['error'] !== null
-      ? holder['error']
-      : holder
-  const beside = isObject(holder) ? holder : {}
-  const error: JsonObject = isObject(inner) ? inner : {}
-  const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
-  // In a stream, the error object has the headers that the same error has over HTTP.
-  const headers = isObject(error['headers']) ? error['headers'] : undefined
-  // Only keys inside `error` are its details: keys next to it, such as `sequence_number`, belong to
-  // the event.
-  const isNested = inner !== holder
-  const hasDetails = isObject(inner) && isNested
-  const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
-  const unread: JsonObject = unreadOf(
-    { type: error['type'], code, param },
-    value => typeof value === 'number',
-  )
+  const read = errorTable.read(body)
+  const { error, outer, message } = read
+  const { type = outer['error_type'], param } = error
+  const isText = typeof outer['error'] === 'string'
+  const code = error['code'] ?? (isText ? outer['code'] : undefined)
   const httpStatus = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
-  const text = messageIn(message, inner, beside)
   const word = kindOf(code, type, status ?? httpStatus)
-  const kind = word === 'invalid_request' && isOverflowMessage(text) ? 'context_length' : word
-  if (isStrange(error['type'], kind)) unread['type'] = error['type']
-  const read: CanonicalError = omitUndefined({
+  const kind = word === 'invalid_request' && isOverflowMessage(message) ? 'context_length' : word
+  const { details, ext, retryAfterMs } = restOf(read, kind)
+  const value: CanonicalError = omitUndefined({
     status: status ?? httpStatus ?? statusOfKind[kind],
     kind,
-    message: text,
-    ...wordsOf(type, code, param),
-    details: hasDetails ? omitUndefinedOrNone({ ...more, ...unread }) : undefined,
-    retryAfterMs: headers && retryHint(textsOf(headers), undefined),
-    protocol: protocolName,
-    raw: body,
-    at: placeOf(body, isNested),
-  })
-  return keep(
-    read,
-    omitNullishOrNone({ ...besideOf(beside, isNested), ...(!hasDetails && unread) }),
-  )
-}
-
-/** Type, code and parameter where they are of a kind that they can be. */
-function wordsOf(
-  type: unknown,
-  code: unknown,
-  param: unknown,
-): Pick<CanonicalError, 'type' | 'code' | 'param'> {
-  return omitUndefined({
+    message: message || 'the upstream failed without a message',
     type: typeof type === 'string' ? type : undefined,
     code: readCode(code),
     param: typeof param === 'string' || param === null ? param : undefined,
+    details,
+    retryAfterMs,
+    protocol: protocolName,
+    raw: body,
+    at: read.at,
   })
+  return keep(value, ext)
+}
+
+/**
+ * What has no field of its own. Only keys inside `error` are its details: those of a flat error
+ * belong to the event.
+ */
+function restOf(read: ReadError, kind: ErrorKind) {
+  const { error, outer, isNested } = read
+  const { type, code, param } = error
+  const unread = [
+    ...((type !== undefined && typeof type !== 'string') || isStrange(type, kind) ? ['type'] : []),
+    ...(readCode(code) === undefined ? ['code'] : []),
+    ...(typeof param === 'string' ? [] : ['param']),
+  ]
+  const { inside, around } = read.unknown(unread)
+  // In a stream, the error object has the headers that the same error has over HTTP.
+  const headers = isObject(error['headers']) ? error['headers'] : undefined
+  const beside: JsonObject = { ...(isNested ? around : inside) }
+  if (typeof outer['error'] === 'string' && readCode(outer['code'])) beside['code'] = undefined
+  if (!isNested) beside['headers'] = undefined
+  beside['error_type'] = kindOfWord(outer['error_type']) ? undefined : outer['error_type']
+  return {
+    details: isNested ? inside : undefined,
+    ext: omitNullishOrNone(beside),
+    retryAfterMs: headers && retryHint(textsOf(headers), undefined),
+  }
 }
 
 function readCode(code: unknown): string | null | undefined {
   if (code === null) return null
   return typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
-}
-
-/** The message of an error object, or of what is around it. */
-function messageIn(
-  message: unknown,
-  inner: unknown,
-  { message: outer, detail }: JsonObject,
-): string {
-  const inside = textOf(message) ?? listed(message) ?? textOf(inner)
-  return (
-    inside ??
-    textOf(outer) ??
-    textOf(detail) ??
-    listed(detail) ??
-    'the upstream failed without a message'
-  )
 }
 
 /**
@@ -174,20 +157,6 @@ function isStrange(type: unknown, kind: ErrorKind): boolean {
     return false
   const ofType = kindOfWord(type)
   return !ofType || !impliesType(ofType, kind, statusOfKind[kind])
-}
-
-/** Unknown keys next to the known ones of an error; those of the event around it are known. */
-function besideOf(
-  { error, type: _t, sequence_number: _n, ...beside }: JsonObject,
-  isNested: boolean,
-): JsonObject {
-  if (kindOfWord(beside['error_type'])) beside['error_type'] = undefined
-  // An `error` object has its own code and message, so any next to it are unknown keys.
-  if (isNested && isObject(error)) return omitUndefined(beside)
-  const { code: _c, message: _m, detail: _d, ...others } = omitUndefined(beside)
-  if (isNested) return others
-  const { param: _p, headers: _h, ...more } = others
-  return more
 }
 
 /** The `error` of a failed response. */
@@ -202,42 +171,15 @@ export const readEvent = (event: JsonObject): CanonicalError => ({
 const textsOf = (headers: JsonObject) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
-
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
-export function encodeError(
-  value: CanonicalError,
-  options: CodecOptions & ResponsesOptions = {},
-): Encoded<WireError<ResponsesErrorBody>> {
-  const report = createResponsesReport(options.fieldNames)
-  const own = value.protocol === protocolName
-  const status = own ? value.status : statusOf(value)
-  if (status !== value.status && value.status >= 400)
-    report.add('error.status', undefined, 'status')
-  noteError(value, report)
-  const body: ResponsesErrorBody =
-    own && value.raw !== undefined ? asRead(value.raw) : { error: errorObject(value) }
-  const { requestId } = value
-  if (requestId !== undefined && !isHeaderValue(requestId))
-    report.add('field.unsupported', value.at ?? '/error', 'requestId')
-  return {
-    wire: { status, headers: errorHeaders(value, 'x-request-id'), body },
-    notes: report.notes,
-  }
-}
-
-/** Notes what `{message, type, param, code}` cannot hold of an error. */
-function noteError(
-  { kind, code, details, protocol: of, at = '/error', ext }: CanonicalError,
-  report: ResponsesReport,
-): void {
-  report.ext(ext, bodyOf(pointerOf(at)))
-  if (of === protocolName) return
-  const { others } = splitDetails(details)
-  if (others !== undefined) report.addKeys('error.details', at, 'details', others)
-  if (typeof code === 'string' && code !== codeOf(kind, code))
-    report.add('field.unsupported', at, 'code')
-}
+export const { encodeError } = createErrorEncoder<ResponsesErrorBody, ResponsesReport>({
+  createReport: createResponsesReport,
+  requestId: 'x-request-id',
+  decodeError,
+  statusOf,
+  encodeErrorBody: error => ({ error: errorObject(error) }),
+  isReturned: raw => raw !== undefined,
+})
 
 /** Other protocols share many codes with this one: a code is written if it means the same here. */
 /** Clients tell an overload from other failures by this code or `slow_down`, and ask less often. */
@@ -253,17 +195,15 @@ function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
 }
 
 /**
- * As `noteError`, for an error inside a response or a stream. `only`: it is only in the failed
+ * Notes what an error inside a response or a stream loses. `only`: it is only in the failed
  * response, which has only code and message.
  */
 export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
-  noteError(error, report)
-  if (error.protocol === protocolName) return
-  const { at = '/error', requestId, param } = error
-  if (requestId !== undefined) report.add('field.unsupported', at, 'requestId')
   const read = readError(only ? failureOf(error) : streamError(error))
-  if (only && param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
-  if (only && read.kind !== error.kind) report.add('error.code', at)
+  const { kind, code, protocol, at = '/error' } = error
+  const isOther = only && read.kind !== kind
+  noteLost(error, only ? { ...read, code: codeOf(kind, code) } : read, report)
+  if (isOther && protocol !== protocolName) report.add('error.code', at)
   else if (losesStatus(error, read)) report.add('error.status', at, 'status')
 }
 
@@ -271,7 +211,8 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
  * The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and
  * for a wrong key with status 400.
  */
-function statusOf({ kind, status }: CanonicalError): number {
+function statusOf({ kind, status, protocol }: CanonicalError): number {
+  if (protocol === protocolName) return status
   if (kind === 'overloaded' || (kind === 'authentication' && status === 400))
     return statusOfKind[kind]
   return status >= 400 && status < 600 ? status : statusOfKind[kind]
@@ -294,7 +235,7 @@ function errorObject({
     type: (own ? type : undefined) ?? row.type,
     param: param ?? null,
     code: own && code !== undefined ? code : (codeOf(kind, code) ?? signatureErrorCode(message)),
-    ...splitDetails(details).shared,
+    ...sharedDetails(details),
   }
 }
 
@@ -336,7 +277,7 @@ export function failureOf({
   protocol: of,
 }: CanonicalError): ResponsesFailure {
   const own = of === protocolName
-  const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
+  const more = { message, ...(own && isObject(details) ? details : sharedDetails(details)) }
   if (own && typeof code === 'string') return { code, ...more }
   const wireCode = codeOf(kind, code)
   const word = wireCode !== null && failureCodes.has(wireCode) ? wireCode : errorWords[kind].code

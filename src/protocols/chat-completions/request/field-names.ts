@@ -1,4 +1,5 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { errorTable } from '../errors.ts'
 import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
@@ -6,9 +7,9 @@ import { fields } from './fields.ts'
 export const fieldNames: FieldNames = {
   ...fields.names,
   ...usageTable.names,
+  ...errorTable.names,
   turns: 'messages',
   'error.details': 'error',
-  'error:status': 'code',
   expiresAt: 'expires_at',
   // Unknown keys of the error itself.
   details: '',

@@ -208,7 +208,7 @@ export function encodeResponse(
   )
   if (failed) {
     reportDroppedContent(value, report)
-    return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
+    return { wire: encodeErrorBody(failedBy(failed.finish)), notes: report.notes }
   }
 
   const writing = { report, options, native, stored: {} }

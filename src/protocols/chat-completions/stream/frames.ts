@@ -2,7 +2,6 @@ import { writeExact } from '../../../kit/json/digits.ts'
 import type { Frames } from '../../../protocol.ts'
 import { pingComment, writeFrame } from '../../../sse/write.ts'
 import { encodeErrorBody } from '../errors.ts'
-import { createChatReport } from '../notes.ts'
 
 export const frames: Frames = {
   named: false,
@@ -10,5 +9,5 @@ export const frames: Frames = {
   wrap: json => writeFrame(json),
   ping: pingComment,
   // Without `[DONE]`, which would mean a normal end.
-  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport()))),
+  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error))),
 }

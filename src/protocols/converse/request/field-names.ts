@@ -1,4 +1,5 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { errorTable } from '../errors.ts'
 import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
@@ -6,6 +7,7 @@ import { fields } from './fields.ts'
 export const fieldNames: FieldNames = {
   ...fields.names,
   ...usageTable.names,
+  ...errorTable.names,
   turns: 'messages',
   'output.format.strict': 'outputConfig/textFormat',
   'output.format.schema': 'outputConfig/textFormat/structure/jsonSchema/schema',
@@ -59,7 +61,6 @@ export const fieldNames: FieldNames = {
   'output/*': '',
   'message/*': '',
   'metrics/*': '',
-  'error/*': '',
   ':details': '',
   ':status': 'message',
   'finish.reason': 'stopReason',

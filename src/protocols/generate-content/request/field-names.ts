@@ -1,4 +1,5 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { errorTable } from '../errors.ts'
 import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
@@ -6,6 +7,7 @@ import { fields } from './fields.ts'
 export const fieldNames: FieldNames = {
   ...fields.names,
   ...usageTable.names,
+  ...errorTable.names,
   turns: 'contents',
   'output.format.strict': 'generationConfig/responseMimeType',
   'reasoning.summary': 'generationConfig/thinkingConfig/includeThoughts',
@@ -57,9 +59,6 @@ export const fieldNames: FieldNames = {
   'videoMetadata/*': '',
   'mediaResolution/*': '',
   // The canonical `code` is the reason in `details`; `code` on the wire is the status.
-  'error:code': 'details',
-  'error:status': 'code',
-  'error/*': '',
   '0/*': '',
   'groundingMetadata/*': '',
   'groundingChunks/*': '',

@@ -21,7 +21,7 @@ import { decodeGrounding, encodeGrounding, type Found } from '../content/citatio
 import { decodeParts, encodePart } from '../content/content.ts'
 import type { TextAtPart } from '../content/text-bytes.ts'
 import type { Reading, Writing } from '../content/writing.ts'
-import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../errors.ts'
+import { decodeErrorInside, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { extOf, ownFields, ownObject, protocolName, withLeft } from '../own.ts'
@@ -304,9 +304,9 @@ export function encodeResponse(
     source,
   } = response
   if (error) {
-    noteError(error, report)
+    const wire = encodeBareError(error, report)
     reportDroppedContent(response, report)
-    return { wire: encodeErrorBody(error), notes: report.notes }
+    return { wire, notes: report.notes }
   }
   const failed = candidates.find(({ finish }) => isForeignFailure(finish))?.finish
   if (failed) {

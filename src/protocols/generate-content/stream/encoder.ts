@@ -8,7 +8,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { holdCutCalls, isWholeInput } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
-import { encodeErrorBody, noteError } from '../errors.ts'
+import { encodeBareError } from '../errors.ts'
 import type { GenerateContentOptions, Options } from '../options.ts'
 import { ownFields, ownObject, protocolName } from '../own.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
@@ -228,7 +228,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   const report = reportOf(state)
   for (const lane of Object.values(state.lanes)) flushPending(state, lane, emit)
   state.done = true
-  noteError(error, report)
+  const body = encodeBareError(error, report)
   // These would be in the last event, which is not written.
   report.rest({ usage, serviceTier, promptBlocked }, '')
   for (const { finish: ending, finishAt: at, logprobs } of Object.values(state.lanes)) {
@@ -236,7 +236,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
     noteFinish(ending, at, report)
   }
   if (!state.begun) report.rest({ id, model, createdAt }, '')
-  emit(encodeErrorBody(error))
+  emit(body)
 }
 
 /** Writes the end of all candidates in one event: if it is missing, the stream was cut off. */

@@ -1,4 +1,5 @@
 import type { FieldNames } from '../../../protocol.ts'
+import { errorTable } from '../errors.ts'
 import { usageTable } from '../usage.ts'
 import { fields } from './fields.ts'
 
@@ -6,8 +7,8 @@ import { fields } from './fields.ts'
 export const fieldNames: FieldNames = {
   ...fields.names,
   ...usageTable.names,
+  ...errorTable.names,
   turns: 'messages',
-  'error:status': 'type',
   'output.format.strict': 'output_config/format',
   'output.format.schema': 'output_config/format/schema',
   'toolChoice.raw': 'tool_choice/type',
@@ -31,9 +32,6 @@ export const fieldNames: FieldNames = {
   callId: 'tool_use_id',
   toolset: 'toolset_name',
   // With `/*`: objects whose unknown keys are kept under the object's name.
-  'error:code': 'details/error_code',
-  'error:requestId': '../request_id',
-  'error/*': '',
   'metadata/*': '',
   'thinking/*': '',
   'output_config/*': '',
