@@ -7,14 +7,28 @@ import { type JsonObject, setOwn } from '../json/json.ts'
 export type Keys = Readonly<Record<string, true | undefined>>
 
 /**
- * The keys of a type that a codec handles; anything else is no key of the type and does not
- * compile.
- * @example const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext')
+ * The keys of a type that a codec handles, in words; anything else is no key of the type and does
+ * not compile.
+ * @example const handled = keysOf<TextPart>()('type text at ext')
  */
-export function keysOf<T extends object>(): (...keys: readonly KeyOf<T>[]) => Keys {
-  return (...keys) =>
-    Object.assign(Object.create(null), Object.fromEntries(keys.map(key => [key, true])))
+export function keysOf<T extends object>(): <const Lines extends readonly string[]>(
+  ...lines: { [Line in keyof Lines]: WordsIn<Lines[Line], KeyOf<T>> }
+) => Keys {
+  return (...lines) =>
+    keysIn(
+      (lines as readonly string[]).flatMap(line => line.split(' ')),
+      {},
+    )
 }
+
+/** The text, if it consists of these words; else the first word that is none of them. */
+type WordsIn<Text, Word extends string, All = Text> = Text extends `${infer First} ${infer Rest}`
+  ? First extends Word
+    ? WordsIn<Rest, Word, All>
+    : { unknown: First }
+  : Text extends Word
+    ? All
+    : { unknown: Text }
 
 /** These keys, and more. */
 export const keysIn = (more: readonly string[], keys: Keys): Keys =>

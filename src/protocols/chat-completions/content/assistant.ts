@@ -59,14 +59,7 @@ type ChatCompletionsAssistantWire =
   | ChatCompletionsAssistantMessage
 
 const known = keysOf<ChatCompletionsAssistantMessage>()(
-  'role',
-  'content',
-  'name',
-  'refusal',
-  'audio',
-  'tool_calls',
-  'function_call',
-  'annotations',
+  'role content name refusal audio tool_calls function_call annotations',
 )
 
 /**
@@ -296,17 +289,7 @@ export const isInCalls = ({ at }: OpaquePart): boolean =>
 const joined = (before: unknown, text: string) =>
   typeof before === 'string' ? before + text : text
 
-const handled = keysOf<TextPart>()(
-  'type',
-  'text',
-  'at',
-  'ext',
-  'cache',
-  'citations',
-  'logprobs',
-  'signature',
-  'phase',
-)
+const handled = keysOf<TextPart>()('type text at ext cache citations logprobs signature phase')
 
 /** Writes `content`, and, for clients, `annotations`. */
 function encodeBody(

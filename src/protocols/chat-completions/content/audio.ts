@@ -7,10 +7,7 @@ import type { ChatCompletionsAssistantMessage, ChatCompletionsAudio } from '../s
 import type { Writing } from './writing.ts'
 
 const known = keysOf<NonNullable<ChatCompletionsAssistantMessage['audio']>>()(
-  'id',
-  'data',
-  'transcript',
-  'expires_at',
+  'id data transcript expires_at',
 )
 
 /** `audio` of a message → a part. */
@@ -42,16 +39,7 @@ export function decodeAudioOutput(
 export const isAudible = ({ kind, source }: MediaPart) =>
   kind === 'audio' && (source.type === 'base64' || source.type === 'reference')
 
-const handled = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'transcript',
-  'id',
-  'expiresAt',
-  'at',
-  'ext',
-)
+const handled = keysOf<MediaPart>()('type kind source transcript id expiresAt at ext')
 
 /** `audio` of a message: complete in a response, by id in a request. */
 export function encodeAudioOutput(

@@ -26,12 +26,12 @@ export const validCallId = /^[\x21-\x7e]{1,40}$/
 type WireCall = { id?: string; type?: string; index?: number; function?: unknown; custom?: unknown }
 const known = {
   function: {
-    outer: keysOf<WireCall>()('id', 'type', 'index', 'function'),
-    inner: keysOf<ChatCompletionsFunctionCall>()('name', 'arguments'),
+    outer: keysOf<WireCall>()('id type index function'),
+    inner: keysOf<ChatCompletionsFunctionCall>()('name arguments'),
   },
   custom: {
-    outer: keysOf<WireCall>()('id', 'type', 'index', 'custom'),
-    inner: keysOf<{ name: string; input: string }>()('name', 'input'),
+    outer: keysOf<WireCall>()('id type index custom'),
+    inner: keysOf<{ name: string; input: string }>()('name input'),
   },
 }
 
@@ -139,22 +139,8 @@ export function encodeLegacyCall(part: ToolCallPart, writing: PartWriting): Chat
 }
 
 const handled = keysOf<ToolCallPart>()(
-  'type',
-  'id',
-  'idOrigin',
-  'name',
-  'namespace',
-  'kind',
-  'input',
-  'signature',
-  'itemId',
-  'status',
-  'caller',
-  'async',
-  'cache',
-  'cut',
-  'at',
-  'ext',
+  'type id idOrigin name namespace kind input signature itemId status caller async cache cut',
+  'at ext',
 )
 
 /** Makes notes for the fields of a call that no spelling of calls has. */

@@ -296,16 +296,7 @@ function encodeTextSignature(
   return written ? encodeCarried(written.signature) : {}
 }
 
-const handled = keysOf<ReasoningPart>()(
-  'type',
-  'segments',
-  'redacted',
-  'id',
-  'signature',
-  'cache',
-  'at',
-  'ext',
-)
+const handled = keysOf<ReasoningPart>()('type segments redacted id signature cache at ext')
 
 /** The part, without its signature if the receiver cannot use it. */
 function keepSignature(

@@ -72,12 +72,9 @@ function decodePart(part: ChatCompletionsPart, at: Place, report: ChatCompletion
 }
 
 const knownOfText = keysOf<ChatCompletionsTextPart & Marks>()(
-  'type',
-  'text',
-  'prompt_cache_breakpoint',
-  'cache_control',
+  'type text prompt_cache_breakpoint cache_control',
 )
-const knownOfRefusal = keysOf<ChatCompletionsRefusalPart>()('type', 'refusal')
+const knownOfRefusal = keysOf<ChatCompletionsRefusalPart>()('type refusal')
 
 function decodeText(wire: ChatCompletionsTextPart, at: Place): TextPart {
   return readMark<TextPart>(
@@ -156,26 +153,10 @@ function encodePart(part: Part, writing: Writing): ChatCompletionsBlock[] {
 }
 
 const handledOfSearchResult = keysOf<SearchResultPart>()(
-  'type',
-  'source',
-  'title',
-  'parts',
-  'citations',
-  'at',
-  'ext',
-  'cache',
+  'type source title parts citations at ext cache',
 )
 const handledOfDocument = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'filename',
-  'title',
-  'id',
-  'cache',
-  'citations',
-  'at',
-  'ext',
+  'type kind source filename title id cache citations at ext',
 )
 
 /** A text document → text blocks, the first of which is its title. */
@@ -204,15 +185,7 @@ function encodeDocument(
   ]
 }
 
-const handledOfTextPart = keysOf<TextPart>()(
-  'type',
-  'text',
-  'at',
-  'ext',
-  'cache',
-  'citations',
-  'signature',
-)
+const handledOfTextPart = keysOf<TextPart>()('type text at ext cache citations signature')
 
 function encodeText(part: TextPart, writing: Writing): ChatCompletionsBlock {
   const { text, at, ext, citations, signature } = part
@@ -227,7 +200,7 @@ function encodeText(part: TextPart, writing: Writing): ChatCompletionsBlock {
   )
 }
 
-const handledOfRefusalPart = keysOf<RefusalPart>()('type', 'text', 'at', 'ext')
+const handledOfRefusalPart = keysOf<RefusalPart>()('type text at ext')
 
 function encodeRefusal(part: RefusalPart, { report }: Writing): ChatCompletionsBlock {
   report.unwritten(part, handledOfRefusalPart, part.at)

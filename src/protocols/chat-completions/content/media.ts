@@ -16,12 +16,9 @@ import { encodeMark, type Marks, readMark } from './cache.ts'
 import type { PartWriting } from './writing.ts'
 
 const knownOfImage = keysOf<ChatCompletionsImagePart & Marks>()(
-  'type',
-  'image_url',
-  'prompt_cache_breakpoint',
-  'cache_control',
+  'type image_url prompt_cache_breakpoint cache_control',
 )
-const knownInImage = keysOf<{ url: string; detail: unknown }>()('url', 'detail')
+const knownInImage = keysOf<{ url: string; detail: unknown }>()('url detail')
 const details: ReadonlySet<unknown> = new Set<MediaPart['detail']>([
   'auto',
   'low',
@@ -59,12 +56,9 @@ const audioFormats = new Map([
 ])
 
 const knownOfAudio = keysOf<ChatCompletionsAudioPart & Marks>()(
-  'type',
-  'input_audio',
-  'prompt_cache_breakpoint',
-  'cache_control',
+  'type input_audio prompt_cache_breakpoint cache_control',
 )
-const knownInAudio = keysOf<ChatCompletionsAudioPart['input_audio']>()('data', 'format')
+const knownInAudio = keysOf<ChatCompletionsAudioPart['input_audio']>()('data format')
 
 export function decodeAudio(wire: ChatCompletionsAudioPart, at: Place): MediaPart {
   const { data, format } = wire.input_audio
@@ -82,12 +76,9 @@ export function decodeAudio(wire: ChatCompletionsAudioPart, at: Place): MediaPar
 }
 
 const knownOfFile = keysOf<ChatCompletionsFilePart & Marks>()(
-  'type',
-  'file',
-  'prompt_cache_breakpoint',
-  'cache_control',
+  'type file prompt_cache_breakpoint cache_control',
 )
-const knownInFile = keysOf<ChatCompletionsFilePart['file']>()('file_data', 'file_id', 'filename')
+const knownInFile = keysOf<ChatCompletionsFilePart['file']>()('file_data file_id filename')
 
 /**
  * `file_data` should be a data URL. The type of bare base64 is taken from the file name or the
@@ -237,17 +228,7 @@ function encodeFile(part: MediaPart, writing: PartWriting): ChatCompletionsBlock
 }
 
 const handled = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'filename',
-  'title',
-  'detail',
-  'id',
-  'cache',
-  'citations',
-  'at',
-  'ext',
+  'type kind source filename title detail id cache citations at ext',
 )
 
 /** Makes notes for fields that no block type has. `unplaced`: fields that this block type lacks. */

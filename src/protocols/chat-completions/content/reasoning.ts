@@ -393,7 +393,7 @@ function readLayout(value: string): string[] {
   }
 }
 
-const knownOfThinking = keysOf<ChatCompletionsThinkingPart>()('type', 'thinking', 'signature')
+const knownOfThinking = keysOf<ChatCompletionsThinkingPart>()('type thinking signature')
 
 /** A reasoning block inside the content array. */
 export function decodeThinkingBlock(wire: ChatCompletionsThinkingPart, at: Place): ReasoningPart {

@@ -47,20 +47,12 @@ type WireTool = Marks & {
   custom: ChatCompletionsCustomTool
 }
 
-const knownOfFunction = keysOf<ChatCompletionsFunction>()(
-  'name',
-  'description',
-  'parameters',
-  'strict',
-)
+const knownOfFunction = keysOf<ChatCompletionsFunction>()('name description parameters strict')
 const knownOfFunctionTool = keysOf<WireTool>()(
-  'type',
-  'function',
-  'cache_control',
-  'prompt_cache_breakpoint',
+  'type function cache_control prompt_cache_breakpoint',
 )
-const knownOfCustom = keysOf<ChatCompletionsCustomTool>()('name', 'description', 'format')
-const knownOfCustomTool = keysOf<WireTool>()('type', 'custom')
+const knownOfCustom = keysOf<ChatCompletionsCustomTool>()('name description format')
+const knownOfCustomTool = keysOf<WireTool>()('type custom')
 
 function decodeTool(wire: ChatCompletionsTool, at: Place): Tool {
   const { type } = wire
@@ -263,16 +255,7 @@ function encodeToolMark(
 }
 
 const handledOfFunction = keysOf<FunctionTool>()(
-  'type',
-  'name',
-  'namespace',
-  'description',
-  'parameters',
-  'strict',
-  'strictImplied',
-  'cache',
-  'allowedCallers',
-  'at',
+  'type name namespace description parameters strict strictImplied cache allowedCallers at',
   'ext',
 )
 
@@ -306,14 +289,7 @@ function noteBeside(
 }
 
 const handledOfFreeform = keysOf<FreeformTool>()(
-  'type',
-  'name',
-  'namespace',
-  'description',
-  'format',
-  'allowedCallers',
-  'at',
-  'ext',
+  'type name namespace description format allowedCallers at ext',
 )
 
 function encodeFreeform(tool: FreeformTool, writing: Writing): ChatCompletionsWrittenTool {

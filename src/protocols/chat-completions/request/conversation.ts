@@ -33,8 +33,8 @@ import type {
 type PlainMessage = Extract<ChatCompletionsMessage, { role: 'user' | 'system' | 'developer' }>
 type ResultMessage = Extract<ChatCompletionsMessage, { role: 'tool' | 'function' }>
 
-const knownOfPlain = keysOf<PlainMessage>()('role', 'content', 'name')
-const knownOfResult = keysOf<ResultMessage>()('role', 'content', 'tool_call_id', 'name')
+const knownOfPlain = keysOf<PlainMessage>()('role content name')
+const knownOfResult = keysOf<ResultMessage>()('role content tool_call_id name')
 
 /** `messages` → canonical messages, one for each. */
 export function decodeMessages(
@@ -227,21 +227,8 @@ function noteEnvelope(
 }
 
 const handled = keysOf<ToolResultPart>()(
-  'type',
-  'callId',
-  'name',
-  'namespace',
-  'kind',
-  'content',
-  'structured',
-  'isError',
-  'itemId',
-  'status',
-  'synthesized',
-  'caller',
-  'cache',
-  'at',
-  'ext',
+  'type callId name namespace kind content structured isError itemId status synthesized',
+  'caller cache at ext',
 )
 
 /** One `tool` message. Media, which it cannot hold, are added to `media`. */

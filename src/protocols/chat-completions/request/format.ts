@@ -16,8 +16,8 @@ type Schemed = {
   strict?: boolean | null
 }
 
-const knownOfFormat = keysOf<{ type: string; json_schema: unknown }>()('type', 'json_schema')
-const knownOfSchema = keysOf<Schemed>()('name', 'description', 'schema', 'strict')
+const knownOfFormat = keysOf<{ type: string; json_schema: unknown }>()('type json_schema')
+const knownOfSchema = keysOf<Schemed>()('name description schema strict')
 
 export function decodeFormat(
   wire: ChatCompletionsRequest['response_format'],

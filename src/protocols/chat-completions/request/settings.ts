@@ -95,10 +95,8 @@ export function lose(value: unknown, { report }: Writing, field: string): undefi
   report.rest({ [field]: value }, '')
 }
 
-const knownOfPrediction = keysOf<NonNullable<ChatCompletionsRequest['prediction']>>()(
-  'type',
-  'content',
-)
+const knownOfPrediction =
+  keysOf<NonNullable<ChatCompletionsRequest['prediction']>>()('type content')
 
 export function decodePrediction(
   prediction: ChatCompletionsRequest['prediction'],

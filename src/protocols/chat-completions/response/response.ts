@@ -39,20 +39,9 @@ import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 
 const knownOfResponse = keysOf<ChatCompletionsResponse>()(
-  'id',
-  'object',
-  'created',
-  'model',
-  'choices',
-  'usage',
-  'service_tier',
+  'id object created model choices usage service_tier',
 )
-const knownOfChoice = keysOf<ChatCompletionsChoice>()(
-  'index',
-  'message',
-  'finish_reason',
-  'logprobs',
-)
+const knownOfChoice = keysOf<ChatCompletionsChoice>()('index message finish_reason logprobs')
 
 /**
  * A complete (not streamed) response. An error body becomes `error` with no candidates, whatever
@@ -175,16 +164,7 @@ function decodeChoice(
 }
 
 const handledOfResponse = keysOf<CanonicalResponse>()(
-  'id',
-  'model',
-  'createdAt',
-  'candidates',
-  'usage',
-  'promptBlocked',
-  'serviceTier',
-  'error',
-  'ext',
-  'source',
+  'id model createdAt candidates usage promptBlocked serviceTier error ext source',
 )
 
 /**
@@ -290,14 +270,7 @@ function truncated(path: Place): TranslationError {
   )
 }
 
-const handledOfCandidate = keysOf<Candidate>()(
-  'index',
-  'at',
-  'messages',
-  'finish',
-  'logprobs',
-  'ext',
-)
+const handledOfCandidate = keysOf<Candidate>()('index at messages finish logprobs ext')
 
 /** Makes notes for what this wire cannot say of a message. In streams, its fields come one by one. */
 export function noteMessage(

@@ -24,7 +24,7 @@ import type { Reading, Writing } from './writing.ts'
 export const validCallId = /^[a-zA-Z0-9_.:-]{1,64}$/
 
 const callBlockKeys = keysOf<ConverseBlockOf<'toolUse'>>()('toolUse')
-const callKeys = keysOf<ConverseInside<'toolUse'>>()('toolUseId', 'name', 'input', 'type')
+const callKeys = keysOf<ConverseInside<'toolUse'>>()('toolUseId name input type')
 
 export function decodeCall(
   block: ConverseBlockOf<'toolUse'>,
@@ -61,7 +61,7 @@ export function decodeCall(
 const serverTool = (name: string) => systemTools.get(name.replace(/_result$/, '')) ?? 'other'
 
 const resultBlockKeys = keysOf<ConverseBlockOf<'toolResult'>>()('toolResult')
-const resultKeys = keysOf<ConverseInside<'toolResult'>>()('toolUseId', 'content', 'status', 'type')
+const resultKeys = keysOf<ConverseInside<'toolResult'>>()('toolUseId content status type')
 
 /** `read`: reads the content of a result. */
 export function decodeResult(
@@ -111,20 +111,7 @@ function isErrorAt(status: unknown): boolean | undefined {
 // ---- canonical → wire
 
 const writtenCall = keysOf<ToolCallPart>()(
-  'type',
-  'id',
-  'idOrigin',
-  'itemId',
-  'name',
-  'namespace',
-  'kind',
-  'input',
-  'status',
-  'cut',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type id idOrigin itemId name namespace kind input status cut cache signature at ext',
 )
 
 export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWrittenBlock {
@@ -146,21 +133,8 @@ export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWritte
 }
 
 const writtenResult = keysOf<ToolResultPart>()(
-  'type',
-  'callId',
-  'name',
-  'namespace',
-  'kind',
-  'content',
-  'structured',
-  'isError',
-  'itemId',
-  'status',
-  'synthesized',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type callId name namespace kind content structured isError itemId status synthesized cache',
+  'signature at ext',
 )
 
 /** `blocks`: its encoded content. */

@@ -47,21 +47,12 @@ export function decodeCitation(wire: ConverseCitation): Citation {
   return { kind: 'opaque', ...omitUndefined({ url: source ?? undefined }), ...common }
 }
 
-const citationKeys = keysOf<ConverseCitation>()('title', 'source', 'sourceContent', 'location')
+const citationKeys = keysOf<ConverseCitation>()('title source sourceContent location')
 const locationKeys = keysOf<NonNullable<ConverseCitation['location']>>()(
-  'web',
-  'documentChar',
-  'documentPage',
-  'documentChunk',
-  'searchResultLocation',
+  'web documentChar documentPage documentChunk searchResultLocation',
 )
-const placeKeys = keysOf<ConverseWrittenPlace>()(
-  'documentIndex',
-  'searchResultIndex',
-  'start',
-  'end',
-)
-const webKeys = keysOf<{ url: string; domain: string }>()('url', 'domain')
+const placeKeys = keysOf<ConverseWrittenPlace>()('documentIndex searchResultIndex start end')
+const webKeys = keysOf<{ url: string; domain: string }>()('url domain')
 const urlKeys = keysOf<{ url: string }>()('url')
 const sourceKeys = keysOf<{ text: string }>()('text')
 

@@ -136,14 +136,9 @@ const opaque = (raw: ConverseBlock, at: Place): OpaquePart => ({
 const textKeys = keysOf<ConverseBlockOf<'text'>>()('text')
 const jsonKeys = keysOf<ConverseBlockOf<'json'>>()('json')
 const citedBlockKeys = keysOf<ConverseBlockOf<'citationsContent'>>()('citationsContent')
-const citedKeys = keysOf<ConverseInside<'citationsContent'>>()('content', 'citations')
+const citedKeys = keysOf<ConverseInside<'citationsContent'>>()('content citations')
 const foundBlockKeys = keysOf<ConverseBlockOf<'searchResult'>>()('searchResult')
-const foundKeys = keysOf<ConverseInside<'searchResult'>>()(
-  'source',
-  'title',
-  'content',
-  'citations',
-)
+const foundKeys = keysOf<ConverseInside<'searchResult'>>()('source title content citations')
 
 function decodeCited(block: ConverseBlockOf<'citationsContent'>, at: Place): TextPart {
   const { content, citations } = block.citationsContent

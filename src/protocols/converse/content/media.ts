@@ -26,14 +26,8 @@ export type MediaKind = keyof typeof formats
 
 // ---- wire → canonical
 
-const imageKeys = keysOf<ConverseInside<'image'>>()('format', 'source')
-const documentKeys = keysOf<ConverseInside<'document'>>()(
-  'format',
-  'name',
-  'source',
-  'context',
-  'citations',
-)
+const imageKeys = keysOf<ConverseInside<'image'>>()('format source')
+const documentKeys = keysOf<ConverseInside<'document'>>()('format name source context citations')
 
 /** `inside`: what the block holds under the key `kind`. */
 export function decodeMedia(
@@ -163,18 +157,7 @@ function formOf(
 const kinds = Object.keys(formats) as MediaKind[]
 
 const written = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'filename',
-  'title',
-  'context',
-  'detail',
-  'citations',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type kind source filename title context detail citations cache signature at ext',
 )
 
 export function encodeMedia(

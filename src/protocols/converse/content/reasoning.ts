@@ -48,7 +48,7 @@ type Inside = ConverseBlockOf<'reasoningContent'>['reasoningContent']
 const blockKeys = keysOf<ConverseBlockOf<'reasoningContent'>>()('reasoningContent')
 const textKeys = keysOf<Inside>()('reasoningText')
 const redactedKeys = keysOf<Inside>()('redactedContent')
-const innerKeys = keysOf<NonNullable<Inside['reasoningText']>>()('text', 'signature')
+const innerKeys = keysOf<NonNullable<Inside['reasoningText']>>()('text signature')
 
 /** Undefined: it holds neither text nor redacted content. */
 export function decodeReasoningBlock(

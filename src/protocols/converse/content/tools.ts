@@ -19,7 +19,7 @@ import { canCache, encodePoint, type Mark, markBefore } from './cache.ts'
 import type { Reading, RequestWriting } from './writing.ts'
 
 const entryKeys = keysOf<ConverseTool>()('toolSpec')
-const specKeys = keysOf<ConverseToolSpec>()('name', 'description', 'inputSchema', 'strict')
+const specKeys = keysOf<ConverseToolSpec>()('name description inputSchema strict')
 const schemaKeys = keysOf<NonNullable<ConverseToolSpec['inputSchema']>>()('json')
 
 export function decodeTools(wires: readonly ConverseTool[], reading: Reading): Tool[] {
@@ -190,17 +190,7 @@ function encodeServerTool(
 }
 
 const written = keysOf<FunctionTool>()(
-  'type',
-  'name',
-  'namespace',
-  'description',
-  'parameters',
-  'strict',
-  'strictImplied',
-  'deferLoading',
-  'cache',
-  'at',
-  'ext',
+  'type name namespace description parameters strict strictImplied deferLoading cache at ext',
 )
 
 function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWrittenTool {

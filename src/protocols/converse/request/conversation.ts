@@ -35,7 +35,7 @@ export function decodeSystem(system: readonly ConverseBlock[], reading: Reading)
     : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
 }
 
-const known = keysOf<ConverseMessage>()('role', 'content')
+const known = keysOf<ConverseMessage>()('role content')
 
 export function decodeMessage(wire: ConverseMessage, at: Place, reading: Reading): Message {
   const { role, content } = wire

@@ -30,9 +30,9 @@ import { tierWords } from '../vocabulary.ts'
 
 type Inner = NonNullable<NonNullable<ConverseTextFormat['structure']>['jsonSchema']>
 
-const formatKeys = keysOf<ConverseTextFormat>()('type', 'structure')
+const formatKeys = keysOf<ConverseTextFormat>()('type structure')
 const structureKeys = keysOf<NonNullable<ConverseTextFormat['structure']>>()('jsonSchema')
-const schemaKeys = keysOf<Inner>()('schema', 'name', 'description')
+const schemaKeys = keysOf<Inner>()('schema name description')
 
 /**
  * The format, and its unknown keys. A format of an unknown type, or whose schema cannot be read, is

@@ -36,15 +36,10 @@ import { decodeUsage, encodeUsage } from '../usage.ts'
 import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
 
 const responseKeys = keysOf<ConverseResponse>()(
-  'output',
-  'stopReason',
-  'usage',
-  'metrics',
-  'additionalModelResponseFields',
-  'serviceTier',
+  'output stopReason usage metrics additionalModelResponseFields serviceTier',
 )
 const outputKeys = keysOf<ConverseResponse['output']>()('message')
-const messageKeys = keysOf<NonNullable<ConverseResponse['output']['message']>>()('role', 'content')
+const messageKeys = keysOf<NonNullable<ConverseResponse['output']['message']>>()('role content')
 
 /**
  * @throws TranslationError `malformed` when the body is not a converse response. An error body

@@ -461,7 +461,7 @@ const stopKeys = keysOf<{
   stopReason: string
   additionalModelResponseFields: unknown
   p: string
-}>()('stopReason', 'additionalModelResponseFields', 'p')
+}>()('stopReason additionalModelResponseFields p')
 
 function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
   const { stopReason, additionalModelResponseFields: fields } = payload
@@ -480,12 +480,7 @@ function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent):
   if (state.hasMetadata) reader.end(state, true, emit)
 }
 
-const metadataKeys = keysOf<ConverseMetadata & { p: string }>()(
-  'usage',
-  'metrics',
-  'serviceTier',
-  'p',
-)
+const metadataKeys = keysOf<ConverseMetadata & { p: string }>()('usage metrics serviceTier p')
 
 function takeMetadata(state: DecoderState, payload: JsonObject, emit: EmitEvent): void {
   const { usage, metrics, serviceTier } = payload

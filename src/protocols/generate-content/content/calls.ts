@@ -34,15 +34,9 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 const knownCallPart = keysOf<GenerateContentPartOf<'functionCall'>>()(
-  'functionCall',
-  'thought',
-  'thoughtSignature',
+  'functionCall thought thoughtSignature',
 )
-const knownCall = keysOf<GenerateContentPartOf<'functionCall'>['functionCall']>()(
-  'id',
-  'name',
-  'args',
-)
+const knownCall = keysOf<GenerateContentPartOf<'functionCall'>['functionCall']>()('id name args')
 
 export function decodeCall(
   wire: GenerateContentPartOf<'functionCall'>,
@@ -77,16 +71,10 @@ function extOfBoth(
 }
 
 const knownResultPart = keysOf<GenerateContentPartOf<'functionResponse'>>()(
-  'functionResponse',
-  'thought',
-  'thoughtSignature',
+  'functionResponse thought thoughtSignature',
 )
-const knownResult = keysOf<GenerateContentPartOf<'functionResponse'>['functionResponse']>()(
-  'id',
-  'name',
-  'response',
-  'parts',
-)
+const knownResult =
+  keysOf<GenerateContentPartOf<'functionResponse'>['functionResponse']>()('id name response parts')
 
 export function decodeResult(
   wire: GenerateContentPartOf<'functionResponse'>,
@@ -198,19 +186,7 @@ function readResponse(
 // ---- canonical → wire
 
 const handledOfCall = keysOf<ToolCallPart>()(
-  'type',
-  'id',
-  'idOrigin',
-  'itemId',
-  'name',
-  'namespace',
-  'kind',
-  'input',
-  'status',
-  'cut',
-  'signature',
-  'at',
-  'ext',
+  'type id idOrigin itemId name namespace kind input status cut signature at ext',
 )
 
 export function encodeCall(part: ToolCallPart, writing: Writing): GenerateContentWrittenPart {
@@ -237,20 +213,8 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GenerateConten
 type WriteParts = (parts: readonly Part[]) => GenerateContentWrittenPart[]
 
 const handledOfResult = keysOf<ToolResultPart>()(
-  'type',
-  'callId',
-  'name',
-  'namespace',
-  'kind',
-  'content',
-  'structured',
-  'isError',
-  'itemId',
-  'status',
-  'synthesized',
-  'signature',
-  'at',
-  'ext',
+  'type callId name namespace kind content structured isError itemId status synthesized',
+  'signature at ext',
 )
 
 export function encodeResult(

@@ -147,7 +147,7 @@ function isOfRole(part: GenerateContentPart, { speaks }: Reading): boolean {
   return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks === 'user'
 }
 
-const knownText = keysOf<GenerateContentPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
+const knownText = keysOf<GenerateContentPartOf<'text'>>()('text thought thoughtSignature')
 
 /** A part with only a signature is read as an empty text. */
 function decodeText(part: GenerateContentPart & { text?: unknown }, at: Place): TextPart {
@@ -238,16 +238,7 @@ function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }
 
-const handledOfText = keysOf<TextPart>()(
-  'type',
-  'text',
-  'citations',
-  'logprobs',
-  'signature',
-  'phase',
-  'at',
-  'ext',
-)
+const handledOfText = keysOf<TextPart>()('type text citations logprobs signature phase at ext')
 
 function encodeText(part: TextPart, writing: Writing): GenerateContentWrittenPart[] {
   const { report, native, beside, instructs, opens } = writing
@@ -271,7 +262,7 @@ function encodeText(part: TextPart, writing: Writing): GenerateContentWrittenPar
   return phase && opens && text ? [phasePart(phase), written] : [written]
 }
 
-const handledOfRefusal = keysOf<RefusalPart>()('type', 'text', 'signature', 'phase', 'at', 'ext')
+const handledOfRefusal = keysOf<RefusalPart>()('type text signature phase at ext')
 
 function encodeRefusal(part: RefusalPart, writing: Writing): GenerateContentWrittenPart[] {
   const { report, opens } = writing

@@ -16,33 +16,19 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 const knownInlinePart = keysOf<GenerateContentPartOf<'inlineData'>>()(
-  'inlineData',
-  'videoMetadata',
-  'mediaResolution',
-  'thought',
-  'thoughtSignature',
+  'inlineData videoMetadata mediaResolution thought thoughtSignature',
 )
 const knownFilePart = keysOf<GenerateContentPartOf<'fileData'>>()(
-  'fileData',
-  'videoMetadata',
-  'mediaResolution',
-  'thought',
-  'thoughtSignature',
+  'fileData videoMetadata mediaResolution thought thoughtSignature',
 )
 const knownInline = keysOf<GenerateContentPartOf<'inlineData'>['inlineData']>()(
-  'mimeType',
-  'data',
-  'displayName',
+  'mimeType data displayName',
 )
 const knownFile = keysOf<GenerateContentPartOf<'fileData'>['fileData']>()(
-  'mimeType',
-  'fileUri',
-  'displayName',
+  'mimeType fileUri displayName',
 )
 const knownVideo = keysOf<NonNullable<GenerateContentPartOf<'inlineData'>['videoMetadata']>>()(
-  'startOffset',
-  'endOffset',
-  'fps',
+  'startOffset endOffset fps',
 )
 const knownResolution =
   keysOf<NonNullable<GenerateContentPartOf<'inlineData'>['mediaResolution']>>()('level')
@@ -182,21 +168,8 @@ function kindOf(mime: string | undefined, source: MediaPart['source']): MediaPar
 type WriteParts = (parts: readonly Part[]) => GenerateContentWrittenPart[]
 
 const handled = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'filename',
-  'title',
-  'context',
-  'detail',
-  'citations',
-  'transcript',
-  'expiresAt',
-  'video',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type kind source filename title context detail citations transcript expiresAt video cache',
+  'signature at ext',
 )
 
 export function encodeMedia(

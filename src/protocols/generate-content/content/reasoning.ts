@@ -58,7 +58,7 @@ export function unknownOfPart(part: GenerateContentPart, known: Keys): JsonObjec
   return part.thought ? { ...unknown, thought: part.thought } : unknown
 }
 
-const knownThought = keysOf<GenerateContentPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
+const knownThought = keysOf<GenerateContentPartOf<'text'>>()('text thought thoughtSignature')
 
 export function decodeThought(
   part: GenerateContentPart & { text?: unknown },

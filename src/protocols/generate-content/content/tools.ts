@@ -63,13 +63,7 @@ function decodeEntry(wire: GenerateContentTool, at: Place, reading: Reading): To
 }
 
 const knownDeclaration = keysOf<GenerateContentDeclaration>()(
-  'name',
-  'description',
-  'parameters',
-  'parametersJsonSchema',
-  'response',
-  'responseJsonSchema',
-  'behavior',
+  'name description parameters parametersJsonSchema response responseJsonSchema behavior',
 )
 
 function decodeFunction(
@@ -310,20 +304,8 @@ function encodeServerTool(
 }
 
 const handledOfFunction = keysOf<FunctionTool>()(
-  'type',
-  'name',
-  'namespace',
-  'description',
-  'parameters',
-  'strict',
-  'strictImplied',
-  'output',
-  'deferLoading',
-  'allowedCallers',
-  'async',
-  'eagerStreaming',
-  'at',
-  'ext',
+  'type name namespace description parameters strict strictImplied output deferLoading',
+  'allowedCallers async eagerStreaming at ext',
 )
 
 function encodeFunction(

@@ -20,7 +20,7 @@ import { groupTurns, type Turn } from './turns.ts'
 
 // ---- wire → canonical
 
-const knownContent = keysOf<GenerateContentContent>()('role', 'parts')
+const knownContent = keysOf<GenerateContentContent>()('role parts')
 
 export function decodeSystem(wire: GenerateContentContent, reading: Reading): Message {
   const at = reading.place(`${reading.root}/systemInstruction`)

@@ -16,8 +16,7 @@ import { nearestServerTool } from '../vocabulary.ts'
 
 const knownConfig = keysOf<GenerateContentToolConfig>()('functionCallingConfig')
 const knownCalling = keysOf<NonNullable<GenerateContentToolConfig['functionCallingConfig']>>()(
-  'mode',
-  'allowedFunctionNames',
+  'mode allowedFunctionNames',
 )
 
 /** `left`: unknown keys, and what has no meaning together. */

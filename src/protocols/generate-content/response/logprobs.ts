@@ -53,7 +53,7 @@ function listOf(value: unknown): JsonObject[] | undefined {
   return Array.isArray(value) && value.every(isObject) ? value : undefined
 }
 
-const known = keysOf<GenerateContentLogprob>()('token', 'logProbability')
+const known = keysOf<GenerateContentLogprob>()('token logProbability')
 
 /** A number or string with the default value of its type (0, empty) may be omitted on this wire. */
 function tokenOf(wire: JsonObject, at: Place): Token {

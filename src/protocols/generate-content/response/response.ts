@@ -49,12 +49,7 @@ import {
 import { decodeLogprobs, encodeLogprobs, noteLogprobs } from './logprobs.ts'
 
 const known = keysOf<GenerateContentResponse>()(
-  'candidates',
-  'promptFeedback',
-  'usageMetadata',
-  'modelVersion',
-  'responseId',
-  'createTime',
+  'candidates promptFeedback usageMetadata modelVersion responseId createTime',
 )
 
 /**
@@ -152,14 +147,9 @@ export function callIdInResponse(responseId: string, candidate: number, ordinal:
 type ResponseReading = Omit<Reading, 'root' | 'speaks' | 'inventedCallId'> & { responseId: string }
 
 const knownCandidate = keysOf<GenerateContentCandidate>()(
-  'content',
-  'finishReason',
-  'finishMessage',
-  'index',
-  'logprobsResult',
-  'groundingMetadata',
+  'content finishReason finishMessage index logprobsResult groundingMetadata',
 )
-const knownContent = keysOf<NonNullable<GenerateContentCandidate['content']>>()('role', 'parts')
+const knownContent = keysOf<NonNullable<GenerateContentCandidate['content']>>()('role parts')
 
 function decodeCandidate(
   wire: GenerateContentCandidate,
@@ -271,15 +261,7 @@ function attachCitations(
 }
 
 const handled = keysOf<CanonicalResponse>()(
-  'id',
-  'model',
-  'createdAt',
-  'candidates',
-  'usage',
-  'promptBlocked',
-  'serviceTier',
-  'error',
-  'ext',
+  'id model createdAt candidates usage promptBlocked serviceTier error ext',
 )
 
 /**
@@ -344,14 +326,7 @@ export function encodeResponse(
   return { wire, notes: report.notes }
 }
 
-const handledOfCandidate = keysOf<Candidate>()(
-  'index',
-  'at',
-  'messages',
-  'finish',
-  'logprobs',
-  'ext',
-)
+const handledOfCandidate = keysOf<Candidate>()('index at messages finish logprobs ext')
 
 type ResponseWriting = { native: boolean; options: Options; report: GenerateContentReport }
 
@@ -403,16 +378,7 @@ export function textParts({ text, thought }: GenerateContentWrittenPart): TextPa
 /** Can a client give a result for this call? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
-const handledOfMessage = keysOf<Message>()(
-  'role',
-  'parts',
-  'origin',
-  'id',
-  'status',
-  'phase',
-  'at',
-  'ext',
-)
+const handledOfMessage = keysOf<Message>()('role parts origin id status phase at ext')
 
 /**
  * `gathered`: the text length and reasoning since the last call, for the next one to carry;

@@ -268,7 +268,7 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
 }
 
-const knownContent = keysOf<GenerateContentContent>()('role', 'parts')
+const knownContent = keysOf<GenerateContentContent>()('role parts')
 
 function takeContent(
   state: DecoderState,

@@ -19,13 +19,7 @@ import { contentOf, marked, type Writing } from './writing.ts'
 export const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
 
 const callKeys = keysOf<MessagesBlockOf<'tool_use'>>()(
-  'type',
-  'id',
-  'name',
-  'input',
-  'caller',
-  'toolset_name',
-  'cache_control',
+  'type id name input caller toolset_name cache_control',
 )
 
 export function decodeCall(
@@ -85,12 +79,7 @@ export const proxyFieldOf = ({ signature }: Part, { native }: Writing): JsonObje
   native && signature?.byProxy ? { signature: signature.value } : undefined
 
 const resultKeys = keysOf<MessagesBlockOf<'tool_result'>>()(
-  'type',
-  'tool_use_id',
-  'content',
-  'is_error',
-  'toolset_name',
-  'cache_control',
+  'type tool_use_id content is_error toolset_name cache_control',
 )
 
 /** `content`: its decoded content. */
@@ -118,22 +107,8 @@ export function decodeResult(
 // ---- canonical → wire
 
 const writtenCall = keysOf<ToolCallPart>()(
-  'type',
-  'id',
-  'idOrigin',
-  'itemId',
-  'name',
-  'namespace',
-  'kind',
-  'input',
-  'caller',
-  'toolset',
-  'status',
-  'cut',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type id idOrigin itemId name namespace kind input caller toolset status cut cache',
+  'signature at ext',
 )
 
 export function encodeCall(
@@ -165,22 +140,8 @@ export function encodeCall(
 }
 
 const writtenResult = keysOf<ToolResultPart>()(
-  'type',
-  'callId',
-  'name',
-  'namespace',
-  'kind',
-  'content',
-  'structured',
-  'isError',
-  'itemId',
-  'toolset',
-  'status',
-  'synthesized',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type callId name namespace kind content structured isError itemId toolset status',
+  'synthesized cache signature at ext',
 )
 
 /** `blocks`: its encoded content. */

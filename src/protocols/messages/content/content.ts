@@ -103,14 +103,9 @@ export function decodeBlock(block: MessagesRawBlock, at: Place, report: Messages
 }
 
 const resultKeys = keysOf<MessagesBlockOf<'search_result'>>()(
-  'type',
-  'source',
-  'title',
-  'content',
-  'citations',
-  'cache_control',
+  'type source title content citations cache_control',
 )
-const textKeys = keysOf<MessagesBlockOf<'text'>>()('type', 'text', 'citations', 'cache_control')
+const textKeys = keysOf<MessagesBlockOf<'text'>>()('type text citations cache_control')
 
 function decodeText(block: MessagesBlockOf<'text'>, at: Place): TextPart {
   const part: TextPart = { type: 'text', text: block.text, at }

@@ -24,14 +24,9 @@ import { marked, type Writing } from './writing.ts'
 
 type ReadContent = (content: string | MessagesRawBlock[], at: Place) => Part[]
 
-const imageKeys = keysOf<MessagesBlockOf<'image'>>()('type', 'source', 'cache_control')
+const imageKeys = keysOf<MessagesBlockOf<'image'>>()('type source cache_control')
 const documentKeys = keysOf<MessagesBlockOf<'document'>>()(
-  'type',
-  'source',
-  'title',
-  'context',
-  'citations',
-  'cache_control',
+  'type source title context citations cache_control',
 )
 
 export function decodeMedia(
@@ -85,17 +80,15 @@ function textTypeOf(mime: unknown): string | undefined {
 }
 
 const dataKeys = keysOf<{ type: string; media_type: string; data: string }>()(
-  'type',
-  'media_type',
-  'data',
+  'type media_type data',
 )
 const noKeys = keysOf<{ type: string }>()('type')
 const sourceKeys: Record<string, Keys> = {
   base64: dataKeys,
   text: dataKeys,
-  url: keysOf<{ type: string; url: string }>()('type', 'url'),
-  file: keysOf<{ type: string; file_id: string }>()('type', 'file_id'),
-  content: keysOf<{ type: string; content: string }>()('type', 'content'),
+  url: keysOf<{ type: string; url: string }>()('type url'),
+  file: keysOf<{ type: string; file_id: string }>()('type file_id'),
+  content: keysOf<{ type: string; content: string }>()('type content'),
 }
 
 /** Undefined: an unknown type of source. */
@@ -141,18 +134,7 @@ function defaultType(mime: string | undefined): string | undefined {
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 const written = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'filename',
-  'title',
-  'context',
-  'detail',
-  'citations',
-  'cache',
-  'signature',
-  'at',
-  'ext',
+  'type kind source filename title context detail citations cache signature at ext',
 )
 
 export function encodeMedia(

@@ -32,8 +32,8 @@ import type { Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-const thinkingKeys = keysOf<MessagesBlockOf<'thinking'>>()('type', 'thinking', 'signature')
-const redactedKeys = keysOf<MessagesBlockOf<'redacted_thinking'>>()('type', 'data')
+const thinkingKeys = keysOf<MessagesBlockOf<'thinking'>>()('type thinking signature')
+const redactedKeys = keysOf<MessagesBlockOf<'redacted_thinking'>>()('type data')
 
 export function decodeThinking(block: MessagesBlockOf<'thinking'>, at: Place): ReasoningPart {
   const part = decodeReasoning(block.thinking, block.signature ?? '')

@@ -55,16 +55,8 @@ export function decodeTool(wire: unknown, at: Place, findServer: FindServer = no
 }
 
 const functionKeys = keysOf<MessagesTool>()(
-  'type',
-  'name',
-  'description',
-  'input_schema',
-  'strict',
-  'defer_loading',
-  'allowed_callers',
-  'input_examples',
-  'eager_input_streaming',
-  'cache_control',
+  'type name description input_schema strict defer_loading allowed_callers input_examples',
+  'eager_input_streaming cache_control',
 )
 
 function decodeFunction(wire: MessagesTool & { name: string }, at: Place): FunctionTool {
@@ -180,20 +172,8 @@ function encodeCommon(
 }
 
 const written = keysOf<FunctionTool>()(
-  'type',
-  'name',
-  'namespace',
-  'description',
-  'parameters',
-  'strict',
-  'strictImplied',
-  'examples',
-  'deferLoading',
-  'allowedCallers',
-  'eagerStreaming',
-  'cache',
-  'at',
-  'ext',
+  'type name namespace description parameters strict strictImplied examples deferLoading',
+  'allowedCallers eagerStreaming cache at ext',
 )
 
 function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWrittenTool {

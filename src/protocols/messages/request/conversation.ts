@@ -59,11 +59,9 @@ function decodeInstruction(block: MessagesRawBlock, index: number, report: Messa
     : { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
-const known = keysOf<MessagesMessage>()('role', 'content')
+const known = keysOf<MessagesMessage>()('role content')
 const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()(
-  'role',
-  'content',
-  'output_config',
+  'role content output_config',
 )
 
 export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport): Message {

@@ -23,7 +23,7 @@ import { ownUnder, protocolName } from '../own.ts'
 import type { MessagesBody, MessagesFormat, MessagesWrittenBlock } from '../schema.ts'
 import { requestTier } from '../vocabulary.ts'
 
-const known = keysOf<{ type: string; schema: JsonObject }>()('type', 'schema')
+const known = keysOf<{ type: string; schema: JsonObject }>()('type schema')
 
 /** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
 export function decodeFormat(wire: JsonObject): {

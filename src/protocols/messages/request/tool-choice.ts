@@ -32,8 +32,8 @@ export function decodeToolChoice(
   }
 }
 
-const known = keysOf<MessagesToolChoice>()('type', 'disable_parallel_tool_use')
-const knownOfTool = keysOf<MessagesToolChoice>()('type', 'name', 'disable_parallel_tool_use')
+const known = keysOf<MessagesToolChoice>()('type disable_parallel_tool_use')
+const knownOfTool = keysOf<MessagesToolChoice>()('type name disable_parallel_tool_use')
 
 export const unknownOfToolChoice = (wire: MessagesToolChoice): JsonObject | undefined =>
   unknownOf(wire, wire.type === 'tool' ? knownOfTool : known)

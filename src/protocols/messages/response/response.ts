@@ -34,15 +34,7 @@ import { decodeUsage, encodeUsage } from '../usage.ts'
 import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
 
 export const responseKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
-  'id',
-  'type',
-  'role',
-  'model',
-  'content',
-  'stop_reason',
-  'stop_sequence',
-  'stop_details',
-  'usage',
+  'id type role model content stop_reason stop_sequence stop_details usage',
   'input_transformations',
 )
 

@@ -102,13 +102,13 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else throw fault('/type', 'expected the type of an event')
 }
 
-const stopKeys = keysOf<MessagesResponse>()('stop_reason', 'stop_sequence', 'stop_details')
+const stopKeys = keysOf<MessagesResponse>()('stop_reason stop_sequence stop_details')
 const endingKeys = keysOf<{
   type: string
   delta: object
   usage: object
   input_transformations: unknown
-}>()('type', 'delta', 'usage', 'input_transformations')
+}>()('type delta usage input_transformations')
 const typeKey = keysOf<{ type: string }>()('type')
 
 function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {

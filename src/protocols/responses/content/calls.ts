@@ -45,14 +45,7 @@ const callKeys = [
 const functionKeys = keysOf<ResponsesFunctionCall & Called>()(...callKeys, 'arguments')
 const customKeys = keysOf<ResponsesCustomCall & Called>()(...callKeys, 'input')
 const outputKeys = keysOf<ResponsesFunctionOutput & Called>()(
-  'type',
-  'id',
-  'call_id',
-  'name',
-  'namespace',
-  'caller',
-  'status',
-  'output',
+  'type id call_id name namespace caller status output',
 )
 
 /** Makes the note for arguments that are no text. */
@@ -124,21 +117,7 @@ const wireCallId = (id: string, { native, target }: Writing) =>
   native || target === 'input' ? id : mapCallId(id, validCallId)
 
 const handledOfCall = keysOf<ToolCallPart>()(
-  'type',
-  'id',
-  'idOrigin',
-  'itemId',
-  'name',
-  'namespace',
-  'kind',
-  'input',
-  'caller',
-  'async',
-  'status',
-  'cut',
-  'at',
-  'ext',
-  'signature',
+  'type id idOrigin itemId name namespace kind input caller async status cut at ext signature',
   'cache',
 )
 
@@ -206,22 +185,8 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
 const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
 
 const handledOfResult = keysOf<ToolResultPart>()(
-  'type',
-  'callId',
-  'name',
-  'namespace',
-  'kind',
-  'content',
-  'structured',
-  'isError',
-  'itemId',
-  'caller',
-  'status',
-  'synthesized',
-  'at',
-  'ext',
-  'signature',
-  'cache',
+  'type callId name namespace kind content structured isError itemId caller status',
+  'synthesized at ext signature cache',
 )
 
 /** The result of a call as an item. */

@@ -28,9 +28,9 @@ import {
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
-const inputKeys = keysOf<ResponsesInputText>()('type', 'text', 'prompt_cache_breakpoint')
-const outputKeys = keysOf<ResponsesOutputText>()('type', 'text', 'annotations', 'logprobs')
-const refusalKeys = keysOf<ResponsesRefusal>()('type', 'refusal')
+const inputKeys = keysOf<ResponsesInputText>()('type text prompt_cache_breakpoint')
+const outputKeys = keysOf<ResponsesOutputText>()('type text annotations logprobs')
+const refusalKeys = keysOf<ResponsesRefusal>()('type refusal')
 
 /** One content part of a message or tool result. */
 export function decodeContent(

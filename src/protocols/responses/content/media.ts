@@ -28,22 +28,12 @@ const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
 ])
 
 const imageKeys = keysOf<ResponsesInputImage>()(
-  'type',
-  'image_url',
-  'file_id',
-  'detail',
-  'prompt_cache_breakpoint',
+  'type image_url file_id detail prompt_cache_breakpoint',
 )
 const fileKeys = keysOf<ResponsesInputFile>()(
-  'type',
-  'file_data',
-  'file_url',
-  'file_id',
-  'filename',
-  'detail',
-  'prompt_cache_breakpoint',
+  'type file_data file_url file_id filename detail prompt_cache_breakpoint',
 )
-const audioKeys = keysOf<ResponsesInputAudio>()('type', 'input_audio')
+const audioKeys = keysOf<ResponsesInputAudio>()('type input_audio')
 
 export function decodeImage(wire: ResponsesInputImage, at: Place): Part {
   const { image_url: url, file_id: id } = wire
@@ -133,18 +123,7 @@ export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
 
 // ---- canonical → wire
 
-const handled = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'filename',
-  'title',
-  'detail',
-  'cache',
-  'at',
-  'ext',
-  'signature',
-)
+const handled = keysOf<MediaPart>()('type kind source filename title detail cache at ext signature')
 
 /**
  * Media of a request. Undefined: this protocol has no form for it, which is noted.
@@ -246,15 +225,7 @@ function encodeAudio(part: MediaPart, writing: Writing): ResponsesMedia | undefi
   )
 }
 
-const handledOfClip = keysOf<MediaPart>()(
-  'type',
-  'kind',
-  'source',
-  'cache',
-  'at',
-  'ext',
-  'signature',
-)
+const handledOfClip = keysOf<MediaPart>()('type kind source cache at ext signature')
 
 /** Notes what audio and video have no field for. */
 function leave(part: MediaPart, { report, moved }: Writing): void {

@@ -28,7 +28,7 @@ import type { Writing } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 
-const known = keysOf<ResponsesMessage>()('type', 'role', 'content', 'id', 'status', 'phase')
+const known = keysOf<ResponsesMessage>()('type role content id status phase')
 
 /** A `message` item, whole or in its short form. */
 export function decodeMessage(wire: JsonObject, at: Place, report?: ResponsesReport): Message {

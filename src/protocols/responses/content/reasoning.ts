@@ -45,14 +45,7 @@ export type DecodedItem = { message: Message; attach?: Attachment; proven?: Prov
 
 export type Proven = Omit<PlacedSignature, 'signature'>
 
-const known = keysOf<ResponsesReasoning>()(
-  'type',
-  'id',
-  'summary',
-  'content',
-  'encrypted_content',
-  'status',
-)
+const known = keysOf<ResponsesReasoning>()('type id summary content encrypted_content status')
 
 /**
  * Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`:

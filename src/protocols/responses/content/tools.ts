@@ -68,26 +68,12 @@ function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): T
 }
 
 const functionKeys = keysOf<ResponsesFunctionTool>()(
-  'type',
-  'name',
-  'description',
-  'parameters',
-  'strict',
-  'defer_loading',
-  'allowed_callers',
-  'async',
-  'output_schema',
+  'type name description parameters strict defer_loading allowed_callers async output_schema',
 )
 const customKeys = keysOf<ResponsesCustomTool>()(
-  'type',
-  'name',
-  'description',
-  'format',
-  'defer_loading',
-  'allowed_callers',
-  'async',
+  'type name description format defer_loading allowed_callers async',
 )
-const namespaceKeys = keysOf<ResponsesNamespaceTool>()('type', 'name', 'description', 'tools')
+const namespaceKeys = keysOf<ResponsesNamespaceTool>()('type name description tools')
 
 function decodeFunction(
   wire: ResponsesFunctionTool,
@@ -292,18 +278,8 @@ function encodeTool(tool: Tool, writing: Writing): ResponsesWrittenTool | undefi
 }
 
 const handledOfFreeform = keysOf<FreeformTool>()(
-  'type',
-  'name',
-  'description',
-  'format',
-  'deferLoading',
-  'allowedCallers',
-  'async',
-  'namespace',
-  'namespaceDescription',
-  'namespaceFields',
-  'at',
-  'ext',
+  'type name description format deferLoading allowedCallers async namespace',
+  'namespaceDescription namespaceFields at ext',
 )
 
 function encodeFreeform(tool: FreeformTool, writing: Writing): ResponsesWrittenTool {
@@ -316,23 +292,8 @@ function encodeFreeform(tool: FreeformTool, writing: Writing): ResponsesWrittenT
 }
 
 const handledOfFunction = keysOf<FunctionTool>()(
-  'type',
-  'name',
-  'description',
-  'parameters',
-  'strict',
-  'strictImplied',
-  'output',
-  'deferLoading',
-  'allowedCallers',
-  'async',
-  'cache',
-  'namespace',
-  'namespaceDescription',
-  'namespaceFields',
-  'builtIn',
-  'at',
-  'ext',
+  'type name description parameters strict strictImplied output deferLoading allowedCallers',
+  'async cache namespace namespaceDescription namespaceFields builtIn at ext',
 )
 
 function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenTool {

@@ -88,18 +88,8 @@ const isError = ({ error, output, status }: JsonObject) =>
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
 
 const known = keysOf<ResponsesResponse & { input_transformations?: unknown }>()(
-  'id',
-  'object',
-  'created_at',
-  'completed_at',
-  'status',
-  'model',
-  'output',
-  'error',
-  'incomplete_details',
-  'usage',
-  'service_tier',
-  'input_transformations',
+  'id object created_at completed_at status model output error incomplete_details usage',
+  'service_tier input_transformations',
 )
 
 /** The fields of a snapshot outside its items, usage and ending. */
@@ -199,19 +189,8 @@ export function awaitsClient(messages: readonly Message[]): boolean {
 }
 
 const handled = keysOf<CanonicalResponse>()(
-  'id',
-  'model',
-  'createdAt',
-  'completedAt',
-  'candidates',
-  'usage',
-  'promptBlocked',
-  'serviceTier',
-  'transformations',
-  'echo',
-  'error',
-  'ext',
-  'source',
+  'id model createdAt completedAt candidates usage promptBlocked serviceTier transformations',
+  'echo error ext source',
 )
 
 /** @throws TranslationError `truncated` when the response has no finish reason */
