@@ -1,13 +1,15 @@
-import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import type { Part, Place, Signature, ToolCallPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { isObject, same } from '../../../kit/json/json.ts'
+import { omitNullishOrNone } from '../../../kit/fields/omit.ts'
+import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
 import { objectText, readInput } from '../../../kit/tools/object-input.ts'
 import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
+import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
   ChatCompletionsCalled,
@@ -23,16 +25,56 @@ import { opensEnvelopes, type PartWriting } from './writing.ts'
 /** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
 
-type WireCall = { id?: string; type?: string; index?: number; function?: unknown; custom?: unknown }
-const known = {
-  function: {
-    outer: keysOf<WireCall>()('id type index function'),
-    inner: keysOf<ChatCompletionsFunctionCall>()('name arguments'),
-  },
-  custom: {
-    outer: keysOf<WireCall>()('id type index custom'),
-    inner: keysOf<{ name: string; input: string }>()('name input'),
-  },
+type CallHead = Pick<ToolCallPart, 'id' | 'name' | 'kind' | 'input'> & {
+  signature?: Signature | undefined
+  unknown: JsonObject | undefined
+}
+
+/** What a call says, or a delta of one. Without an id, it is empty. */
+export type CallRead = CallHead & { index: unknown; isObjectInput: boolean }
+
+/** `issuer`: of a signature that the call carries. */
+export function readCall(wire: JsonObject, issuer: string): CallRead {
+  const { signature: beside, left } = readCarried(wire, issuer)
+  const { id, type, index, ...fields } = left
+  const isFreeform = type === 'custom' || (!type && isObject(fields['custom']))
+  const key = isFreeform ? 'custom' : 'function'
+  const word = isFreeform ? 'input' : 'arguments'
+  const { [key]: body, ...outer } = fields
+  const { name, [word]: input, ...inner } = isObject(body) ? body : ({} as JsonObject)
+  const given = typeof id === 'string' ? id : ''
+  const { id: called, signature = beside ?? thoughtInId(given, issuer) } = splitId(given)
+  const strange = {
+    id: typeof id === 'string' ? null : id,
+    type: type === '' || type === 'function' || type === 'custom' ? null : type,
+    [key]: isObject(body) ? null : body,
+    index: typeof index === 'number' ? null : index,
+  }
+  return {
+    id: called,
+    index,
+    name: typeof name === 'string' ? name : '',
+    kind: isFreeform ? 'freeform' : 'function',
+    input: readInput(input),
+    isObjectInput: isObject(input),
+    signature,
+    unknown: withInner(omitNullishOrNone({ ...outer, ...strange }), key, omitNullishOrNone(inner)),
+  }
+}
+
+export const noteInput = (read: CallRead, at: Place, report: ChatCompletionsReport): void =>
+  read.isObjectInput ? report.add('tool-call.input-object', at, 'function/arguments') : undefined
+
+/** The part of a call. `isMadeUp`: its id. */
+export function callPart(
+  { id, name, kind, input, signature, unknown }: CallHead,
+  isMadeUp: boolean,
+  at: Place,
+): ToolCallPart {
+  const part: ToolCallPart = { type: 'tool-call', id, name, kind, input, at }
+  if (isMadeUp) part.idOrigin = 'synthesized'
+  if (signature) part.signature = signature
+  return keep(part, unknown)
 }
 
 /** One of `tool_calls`. `ordinal`: its index in the list. */
@@ -40,57 +82,29 @@ export function decodeCall(
   wire: ChatCompletionsToolCall,
   { at, ordinal, reading }: { at: Place; ordinal: number; reading: Reading },
 ): Part {
-  const { type, index } = wire
-  const id = wire.id ?? ''
-  const issuer = carriedIssuer[reading.from]
-  const { signature: beside, left } = readCarried(wire, issuer)
-  const { id: called, signature = beside ?? thoughtInId(id, issuer) } = splitId(id)
-  const key = type === 'custom' ? 'custom' : 'function'
-  const body = left[key]
-  if (!isObject(body) || (type !== key && type !== undefined && type !== null))
+  const { type } = wire
+  const read = readCall(wire, carriedIssuer[reading.from])
+  const { id, index, kind, unknown } = read
+  const key = kind === 'freeform' ? 'custom' : 'function'
+  if (!isObject(wire[key]) || (type && type !== key))
     return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  const {
-    name,
-    arguments: args,
-    input: text,
-  } = body as { name: string; arguments?: unknown; input?: unknown }
-  const input = key === 'custom' ? text : args
-  if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
-  const part: ToolCallPart = {
-    type: 'tool-call',
-    id: called || reading.idOf(ordinal),
-    name,
-    kind: key === 'custom' ? 'freeform' : 'function',
-    input: readInput(input),
-    at,
-  }
-  if (!called) part.idOrigin = 'synthesized'
-  if (signature) part.signature = signature
-  const { outer, inner } = known[key]
-  const unknown = withInner(unknownOf(left, outer), key, unknownOf(body, inner))
+  noteInput(read, at, reading.report)
   // An `index` equal to the place in the list is not kept as an unknown key.
-  return keep(
-    part,
-    index === undefined || index === null || index === ordinal ? unknown : { ...unknown, index },
-  )
+  if (typeof index === 'number' && index !== ordinal) read.unknown = { ...unknown, index }
+  return callPart({ ...read, id: id || reading.idOf(ordinal) }, id === '', at)
 }
 
+const legacyKeys = keysOf<ChatCompletionsFunctionCall>()('name arguments')
+
 /** The older single call of a message. */
-export function decodeLegacyCall(
+export const decodeLegacyCall = (
   wire: ChatCompletionsFunctionCall,
   at: Place,
   id: string,
-): ToolCallPart {
-  const part: ToolCallPart = {
-    type: 'tool-call',
-    id,
-    idOrigin: 'synthesized',
-    name: wire.name,
-    kind: 'function',
-    input: readInput(wire.arguments),
-    at,
-  }
-  return keep(part, unknownOf(wire, known.function.inner))
+): ToolCallPart => {
+  const { name, arguments: input } = wire
+  const unknown = unknownOf(wire, legacyKeys)
+  return callPart({ id, name, kind: 'function', input: readInput(input), unknown }, true, at)
 }
 
 /**

@@ -1,21 +1,19 @@
 import { copyOf } from '../../../canonical/copy.ts'
-import type { Place, ToolCallPart } from '../../../canonical/message.ts'
+import type { Place } from '../../../canonical/message.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { omitNullishOrNone } from '../../../kit/fields/omit.ts'
 import {
   advanceJson,
-  isObject,
   type JsonObject,
   mergeInto,
   saysMore,
   startJson,
 } from '../../../kit/json/json.ts'
-import { below, pointerOf } from '../../../kit/notes/path.ts'
-import { splitId } from '../../../kit/signatures/envelope.ts'
+import { pointerOf } from '../../../kit/notes/path.ts'
 import { readInput } from '../../../kit/tools/object-input.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import { carriedIssuer, readCarried, thoughtInId } from '../content/signatures.ts'
-import { keep, withInner } from '../own.ts'
+import { callPart, noteInput, readCall } from '../content/calls.ts'
+import { carriedIssuer } from '../content/signatures.ts'
 import {
   type Beside,
   type Call,
@@ -30,45 +28,21 @@ export type Into = { delta: JsonObject; emit: EmitEvent }
 
 export const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-export function readCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
-  const { index, id, type, ...whole } = delta
-  const { signature: beside, left } = readCarried(whole, carriedIssuer.server)
-  const freeform = type === 'custom' || isObject(left['custom'])
-  const [key, word] = freeform
-    ? (['custom', 'input'] as const)
-    : (['function', 'arguments'] as const)
-  const { [key]: body, ...outer } = left
-  const inner = isObject(body) ? body : {}
-  const name = isText(inner['name']) ? (inner['name'] as string) : ''
-  const input = readInput(inner[word])
-  const given = typeof id === 'string' ? id : ''
-  const { id: link, signature = beside ?? thoughtInId(given, carriedIssuer.server) } =
-    splitId(given)
-  const place = findCall(choice, { index, id: link, name, input })
+export function takeCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
+  const read = readCall(delta, carriedIssuer.server)
+  const { id, index, name, kind, input, signature, unknown } = read
+  const place = findCall(choice, { index, id, name, input })
   if (place === undefined) {
     for (const earlier of choice.named.splice(0)) announce(state, choice, earlier, emit)
-    addCall(choice, startCall(name, freeform ? 'freeform' : 'function', choice.calls.length))
+    addCall(choice, startCall(name, kind, choice.calls.length))
     if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
   }
   const call = choice.calls[place ?? choice.calls.length - 1]
   if (!call) return
-  if (!call.id) identify(choice, call, link)
+  if (!call.id) identify(choice, call, id)
   setName(choice, call, call.name || name)
   const at = `${pointerOf(placeOf(choice))}/tool_calls/${call.place}`
-  const { name: _, [word]: typeWord, ...rest } = inner
-  if (isObject(typeWord))
-    reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
-  const strange = {
-    id: typeof id === 'string' ? null : id,
-    type: type === '' || type === 'function' || type === 'custom' ? null : type,
-    [key]: isObject(body) ? null : body,
-    index: typeof index === 'number' ? null : index,
-  }
-  const unknown = withInner(
-    omitNullishOrNone({ ...outer, ...strange }),
-    key,
-    omitNullishOrNone(rest),
-  )
+  noteInput(read, at, reportOf(state))
   addInput(state, choice, { call, input, emit, at, beside: { signature, unknown } })
 }
 
@@ -182,17 +156,8 @@ export function announce(state: DecoderState, choice: Choice, call: Call, emit: 
   const isMadeUp = !call.id || call.isLegacy
   if (!call.id)
     identify(choice, call, `call_${hashId(`${state.id}/${choice.candidate}/${call.place}`)}`)
-  const part: ToolCallPart = {
-    type: 'tool-call',
-    id: call.id,
-    name: call.name,
-    kind: call.kind,
-    input: '',
-    at: call.at ?? placeOf(choice),
-  }
-  if (isMadeUp) part.idOrigin = 'synthesized'
-  if (call.beside.signature) part.signature = call.beside.signature
-  keep(part, call.beside.unknown)
+  const { id, name, kind, beside, at = placeOf(choice) } = call
+  const part = callPart({ id, name, kind, input: '', ...beside }, isMadeUp, at)
   call.part = openPart(choice, part, emit)
   choice.byPart.set(call.part, call)
   if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })

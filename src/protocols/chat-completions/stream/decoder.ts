@@ -17,7 +17,7 @@ import { noteUnattached } from '../response/logprobs.ts'
 import { isFailed, readTime } from '../response/response.ts'
 import { decodeUsage, findUsage } from '../usage.ts'
 import { decodeFinish } from '../vocabulary.ts'
-import { announce, type Into, isText, readCall, readLegacyCall } from './calls.ts'
+import { announce, type Into, isText, readLegacyCall, takeCall } from './calls.ts'
 import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './content.ts'
 import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { type Failure, isFlatError, mayBeFailure, unframed } from './failure.ts'
@@ -377,7 +377,7 @@ function readCalls(state: DecoderState, choice: Choice, { delta, emit }: Into): 
   const { tool_calls: calls, function_call: legacy } = delta
   if (calls || legacy) flush(choice, emit)
   if (Array.isArray(calls))
-    for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
+    for (const call of calls) if (isObject(call)) takeCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
 }
 
