@@ -1,4 +1,4 @@
-import type { CodecOptions, ProtocolFacts, ToolOptions } from '../../protocol.ts'
+import type { CodecOptions, OptionWords, ProtocolFacts, ToolOptions } from '../../protocol.ts'
 
 /**
  * What codecs of one protocol read: the common options, those of tools and its own group, in one
@@ -39,3 +39,20 @@ export function mergeOptions<Options extends object>(
 
 const isGroup = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+type Defaults<Table> = {
+  readonly [Name in keyof Table as Table[Name] extends readonly string[]
+    ? Name
+    : never]: Table[Name] extends readonly [infer First, ...unknown[]] ? First : never
+}
+
+/** The default of each option with words: the first one. */
+export const defaultsOf = <const Table extends Readonly<Record<string, OptionWords>>>(
+  table: Table,
+): Defaults<Table> =>
+  // A row has a default if it is a list of words.
+  Object.fromEntries(
+    Object.entries(table).flatMap(([name, words]) =>
+      typeof words === 'object' ? [[name, words[0]]] : [],
+    ),
+  ) as Defaults<Table>

@@ -1,3 +1,4 @@
+import { defaultsOf } from '../../kit/fields/option-groups.ts'
 import {
   type CodecOptions,
   type OptionTable,
@@ -201,3 +202,5 @@ export const options = {
   instructionsRole: ['system', 'developer'],
   systemPlacement: sharedOptions.systemPlacement,
 } as const satisfies OptionTable<ChatCompletionsOptions>
+
+export const defaults = defaultsOf(options)

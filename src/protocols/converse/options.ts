@@ -1,3 +1,4 @@
+import { defaultsOf } from '../../kit/fields/option-groups.ts'
 import {
   type CodecOptions,
   type OptionTable,
@@ -40,3 +41,5 @@ export const options = {
   thinkingOff: ['disabled', 'between_tools', 'omit'],
   convertMedia: sharedOptions.convertMedia,
 } as const satisfies OptionTable<ConverseOptions>
+
+export const defaults = defaultsOf(options)

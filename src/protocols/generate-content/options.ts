@@ -1,3 +1,4 @@
+import { defaultsOf } from '../../kit/fields/option-groups.ts'
 import {
   type CodecOptions,
   type OptionTable,
@@ -53,3 +54,5 @@ export const options = {
   labels: 'flag',
   toolInvocations: ['include', 'omit'],
 } as const satisfies OptionTable<GenerateContentOptions>
+
+export const defaults = defaultsOf(options)

@@ -1,3 +1,4 @@
+import { defaultsOf } from '../../kit/fields/option-groups.ts'
 import {
   type CodecOptions,
   type OptionTable,
@@ -55,3 +56,5 @@ export const options = {
 
 /** With max_tokens absent. */
 export const defaultMaxTokens = 32_000
+
+export const defaults = defaultsOf(options)

@@ -8,7 +8,7 @@ import {
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
-import type {} from '../options.ts'
+import { defaults } from '../options.ts'
 import { keep, ownOf, withInner } from '../own.ts'
 import type {
   ChatCompletionsBlock,
@@ -118,7 +118,7 @@ export function encodeMark(
   { report, options, native }: PartWriting,
 ): ChatCompletionsMark {
   if (!cache) return {}
-  const how = options.cacheMarks ?? 'drop'
+  const { cacheMarks: how = defaults.cacheMarks } = options
   if (how === 'drop' && !native) {
     report.add('cache.unsupported', at, 'cache')
     return {}

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, merge, only, same, without } from '../../../
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
+import { defaults } from '../options.ts'
 import { protocolName } from '../own.ts'
 import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
 import { validCallId } from './calls.ts'
@@ -204,7 +205,7 @@ export function finishCarriers(
   if (!allowed) return ownText
   // Servers get no layout.
   const recorded = opens ? record(layoutParts) : undefined
-  const field = options.reasoningField ?? 'reasoning_content'
+  const { reasoningField: field = defaults.reasoningField } = options
   const usable = reasoning.map(part => keepSignature(part, recipient, writing))
   const text = reasoningText(usable)
   const written: ChatCompletionsCarriers = {}
@@ -242,9 +243,10 @@ export function noteDialect(at: Place | undefined, { report, native }: PartWriti
 
 /** Where the text of reasoning is written, unless it is in details only. */
 export const textField = ({
-  reasoningField,
-}: Pick<Writing['options'], 'reasoningField'>): 'reasoning' | 'reasoning_content' =>
-  reasoningField === 'reasoning' ? reasoningField : 'reasoning_content'
+  reasoningField: field = defaults.reasoningField,
+}: {
+  reasoningField?: Writing['options']['reasoningField'] | undefined
+}): 'reasoning' | 'reasoning_content' => (field === 'reasoning' ? field : 'reasoning_content')
 
 export const hasPhase = (parts: readonly Part[]) =>
   parts.some(part => part.type === 'text' && part.phase && part.text !== '')

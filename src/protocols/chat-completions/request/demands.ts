@@ -2,7 +2,7 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { hashId, mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import type { Options } from '../options.ts'
+import { defaults, type Options } from '../options.ts'
 
 const longest = 64
 
@@ -21,7 +21,13 @@ const later = {
  */
 export function demands(
   _request: CanonicalRequest,
-  { shortIds, namesByLetter, systemPlacement = 'auto', instructionsRole, customTools }: Options,
+  {
+    shortIds,
+    namesByLetter,
+    systemPlacement = defaults.systemPlacement,
+    instructionsRole,
+    customTools,
+  }: Options,
 ): Demands {
   return {
     lateTools: 'list',

@@ -2,8 +2,9 @@ import { asSystemParts, asSystemText, partsOf } from '../../../kit/conversation/
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { append } from '../../../kit/text/append.ts'
 import { objectText } from '../../../kit/tools/object-input.ts'
+import { textField } from '../content/carriers.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
-import type { ChatCompletionsOptions } from '../options.ts'
+import { type ChatCompletionsOptions, defaults } from '../options.ts'
 import { shortId } from './demands.ts'
 
 type Change = (
@@ -12,7 +13,13 @@ type Change = (
   report: ChatCompletionsReport,
 ) => readonly JsonObject[]
 
-/** The messages as their server takes them. */
+/**
+ * The messages as their server takes them. The encoder reads five of these options, too:
+ * `systemPlacement`, `instructionsRole`, `reasoningInHistory`, `reasoningField` and `shortIds`.
+ * Toward requests of other protocols it is stricter without them than own requests are treated
+ * here, so it must know what a server takes besides; and only it knows the path of a part in the
+ * caller's body, which notes need. What it has written needs no change here.
+ */
 export function fitMessages(
   body: JsonObject,
   options: ChatCompletionsOptions,
@@ -142,7 +149,11 @@ const textFields = ['reasoning_content', 'reasoning'] as const
 const reasoning = each(
   (
     message,
-    { reasoningField, historyReasoning: place = 'field', reasoningInHistory: wanted },
+    {
+      reasoningField,
+      historyReasoning: place = defaults.historyReasoning,
+      reasoningInHistory: wanted,
+    },
     note,
   ) => {
     if (message['role'] !== 'assistant') return message
@@ -187,7 +198,7 @@ const placeholders = each((message, { missingReasoning: missing, reasoningField 
     reasoningFields.some(key => message[key])
   )
     return message
-  const field = reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
+  const field = textField({ reasoningField })
   note('reasoning.placeholder', `/${field}`)
   return { ...message, [field]: ' ' }
 })

@@ -1,7 +1,7 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
-import type { ChatCompletionsOptions } from '../options.ts'
+import { type ChatCompletionsOptions, defaults } from '../options.ts'
 
 type Form = NonNullable<ChatCompletionsOptions['thinking']>
 
@@ -27,7 +27,7 @@ const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonOb
  */
 export function fitReasoning(
   body: JsonObject,
-  { efforts, thinking: form = 'effort' }: ChatCompletionsOptions,
+  { efforts, thinking: form = defaults.thinking }: ChatCompletionsOptions,
   report: ChatCompletionsReport,
 ): JsonObject {
   const effort = body['reasoning_effort']

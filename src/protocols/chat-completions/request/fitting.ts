@@ -3,7 +3,7 @@ import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
-import type { Options } from '../options.ts'
+import { defaults, type Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 import { fitMessages } from './fitting-messages.ts'
 import { fitReasoning } from './fitting-reasoning.ts'
@@ -56,7 +56,7 @@ const toolsAlone: Edit = (body, { effortWithTools: effort }, report) => {
   return { ...body, reasoning_effort: 'none' }
 }
 
-const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
+const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice }, report) => {
   const choice = body['tool_choice']
   if (taken === 'all' || choice === undefined || choice === null || choice === 'auto')
     return taken === 'omit' && choice ? without(body, ['tool_choice']) : body

@@ -10,7 +10,7 @@ import { placesOf } from '../content/proxy-places.ts'
 import { decodeTools, encodeTools, lostIn } from '../content/tools.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
 import { createChatReport } from '../notes.ts'
-import type { Options } from '../options.ts'
+import { defaults, type Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import { type ChatCompletionsBody, ChatCompletionsRequest } from '../schema.ts'
 import { decodeMessages, encodeMessages } from './conversation.ts'
@@ -117,7 +117,9 @@ export function encodeRequest(
   leaveState(memory, options, report)
   if (cache?.contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   const conversation =
-    native || (options.cacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
+    native || (options.cacheMarks ?? defaults.cacheMarks) === 'drop'
+      ? messages
+      : limitMarks(messages, report)
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions, writing)
   const encoded = encodeMessages(conversation, writing)

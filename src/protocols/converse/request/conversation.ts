@@ -7,6 +7,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { addPoint, type Mark, noteCache } from '../content/cache.ts'
 import { decodeContent, encodeWithCarrier } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
+import { defaults } from '../options.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
 import type {
   ConverseBlock,
@@ -191,7 +192,7 @@ function encodeTurns(
   }
   for (const { role, content } of wires) if (role === 'user') completeDocuments(content, writing)
   const place = { first: wires[0]?.role, instructs, at: '/messages/0' }
-  if (lacksUser(place, options.leadingUser ?? 'auto', report))
+  if (lacksUser(place, options.leadingUser ?? defaults.leadingUser, report))
     wires.unshift({ role: 'user', content: [{ text: '.' }] })
   trimEnd(wires, messages, writing)
   report.resolvePending(wires, '/messages')

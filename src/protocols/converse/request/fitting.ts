@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
-import type { Options } from '../options.ts'
+import { defaults, type Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 
 type Edit = (body: JsonObject, options: Options, report: ConverseReport) => JsonObject
@@ -44,7 +44,7 @@ const ownChoice: Edit = (body, { toolChoice: taken }, report) => {
 }
 
 /** Thinking that cannot be turned off. */
-const thinkingOff: Edit = (body, { thinkingOff: taken = 'disabled' }, report) => {
+const thinkingOff: Edit = (body, { thinkingOff: taken = defaults.thinkingOff }, report) => {
   const own = objectAt(body, 'additionalModelRequestFields')
   if (taken === 'disabled' || objectAt(own, 'thinking')['type'] !== 'disabled') return body
   report.add('reasoning.always-on', '/additionalModelRequestFields/thinking')

@@ -9,6 +9,7 @@ import { signsCalls } from '../../../models/gemini.ts'
 import { joinContinued, repeatedBy } from '../content/calls.ts'
 import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
+import { defaults } from '../options.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import type {
   GenerateContentBody,
@@ -241,7 +242,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const unsigned = unsignedCalls(turns, writing)
   const contents = encodeTurns(turns, { ...writing, unsigned })
   const place = { first: contents[0]?.role, instructs: system.length > 0, at: '/contents/0' }
-  if (lacksUser(place, options.leadingUser ?? 'auto', report))
+  if (lacksUser(place, options.leadingUser ?? defaults.leadingUser, report))
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   report.resolvePending(contents, '/contents')
   return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }

@@ -4,6 +4,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { takesLevels } from '../../../models/gemini.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GenerateContentReport } from '../notes.ts'
+import { defaults } from '../options.ts'
 import { thinkingLevel } from '../vocabulary.ts'
 
 /** How much to think, as a level or as a token budget: servers refuse both together. */
@@ -27,7 +28,7 @@ export function reasoningHere(
   { effort, budgetTokens, mode, summary, display }: ReasoningSpec,
   { report, options, model }: RequestWriting,
 ): ReasoningSpec {
-  const { thinking = 'auto', efforts } = options
+  const { thinking = defaults.thinking, efforts } = options
   if (mode !== undefined && !reasoningModes.has(mode))
     report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = thinking === 'auto' ? takesLevels(model) : thinking === 'level'

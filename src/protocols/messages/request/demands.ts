@@ -3,7 +3,7 @@ import { mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.t
 import { takesMidSystem } from '../../../models/claude.ts'
 import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import type { Options } from '../options.ts'
+import { defaults, type Options } from '../options.ts'
 
 const longest = 128
 
@@ -20,7 +20,7 @@ const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const sat
  */
 export function demands(
   { model }: CanonicalRequest,
-  { systemPlacement = 'auto' }: Options,
+  { systemPlacement = defaults.systemPlacement }: Options,
 ): Demands {
   const automatic = takesMidSystem(model) ? 'keep' : 'user'
   const placement = systemPlacement === 'auto' ? automatic : systemPlacement

@@ -11,7 +11,7 @@ import { encodeCitation, isSpanned } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { encodeCarrier, phaseBlock } from '../content/reasoning.ts'
 import { marked } from '../content/writing.ts'
-import type { MessagesOptions, Options } from '../options.ts'
+import { defaults, type MessagesOptions, type Options } from '../options.ts'
 import { ownOf, wireOf } from '../own.ts'
 import {
   encodeFinish,
@@ -44,7 +44,7 @@ export const streamEncoder: StreamMachine<
   initial: (options: Options = {}) => ({
     fallback: fallbacks(options),
     start: {},
-    lastSignature: options.lastSignature ?? 'block',
+    lastSignature: options.lastSignature ?? defaults.lastSignature,
     carriers: [],
     unsigned: false,
     early: undefined,
