@@ -22,6 +22,7 @@ const doors = [
   'notes',
   'records/index',
   'operations/index',
+  'cassettes/index',
   'console/index',
   ...folders.flatMap(({ name }) =>
     ['index', 'client', 'upstream'].map(file => `protocols/${name}/${file}`),

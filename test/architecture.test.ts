@@ -209,6 +209,21 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'node:http',
     ],
   },
+  cassettes: {
+    rooms: [
+      'canonical',
+      'gateway',
+      'hosts/fetch.ts',
+      'kit',
+      'notes.ts',
+      'protocol.ts',
+      'protocols/index.ts',
+      'sse',
+      'transports',
+      'vendors',
+    ],
+    packages: ['zod', 'node:fs', 'node:path'],
+  },
   console: {
     rooms: [
       'canonical',
@@ -237,6 +252,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'address',
       'api.ts',
       'canonical',
+      'cassettes',
       'clients',
       'console',
       'errors.ts',

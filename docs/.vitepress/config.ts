@@ -71,6 +71,7 @@ export default defineConfig({
           guide('Several processes', 'several-processes'),
           guide('Deploy', 'deploy'),
           guide('Operations', 'operations'),
+          guide('Cassettes', 'cassettes'),
           guide('Security', 'security'),
           guide('Runtimes', 'runtimes'),
         ],

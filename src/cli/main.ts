@@ -86,6 +86,8 @@ program
     10,
   )
   .option('--no-records', 'keep no usage records')
+  .option('--record <folder>', 'write a cassette of each exchange, without secrets')
+  .option('--record-media', 'keep images, audio and files in cassettes')
   .option('--examples', 'print a command to try for each protocol, not for one')
   .option(...envFileOption)
   .addOption(

@@ -2,6 +2,7 @@ import { existsSync, statSync, unwatchFile, watchFile } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
+import type { Recorder } from '../cassettes/index.ts'
 import { curlOf } from '../clients/curl.ts'
 import { defaultKeyEnv } from '../clients/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
@@ -35,6 +36,10 @@ export type ServeOptions = SourceOptions & {
   examples?: boolean
   /** Keep usage records even if the configuration does not ask for it. Default false. */
   records?: boolean
+  /** The folder for a cassette of each exchange. Absent: none are recorded. */
+  record?: string
+  /** Keep images, audio and files in cassettes. Default false. */
+  recordMedia?: boolean
   /**
    * The gateway is for one client program of this process, which sends this key. Then the caller
    * handles signals, and DATABASE_URL, REDIS_URL and WIREGLOT_ADMIN_KEY are not used, unless the
@@ -114,7 +119,12 @@ export async function serve(
   const page = hasConsole
     ? consoleOf(source, () => live, { ...omitUndefined({ adminKey, records }), environment })
     : undefined
-  const hooks = await hooksOf(config, page?.hooks ?? records?.hooks ?? {}, { records, adminKey })
+  const recorder = await recorderOf(options, folder, logger)
+  const own = page?.hooks ?? records?.hooks ?? {}
+  const hooks = {
+    ...(await hooksOf(config, own, { records, adminKey })),
+    ...recorder?.hooks,
+  }
   const live: Live = await createLive(source, config, {
     create(settings) {
       for (const hint of keyHints(settings, environment)) warn(hint)
@@ -144,6 +154,7 @@ export async function serve(
     if (watched !== undefined) unwatchFile(watched, reload)
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await live.close(grace * 1000)
+    await recorder?.flush()
     await records?.close()
     server.close()
     server.closeAllConnections()
@@ -154,7 +165,7 @@ export async function serve(
     : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
   const facts = { config: live.config(), environment, keysFrom, allExamples: options.examples }
   for (const line of helpOf(url, source, facts)) out(line)
-  out(title)
+  out(recorder ? `${title}; cassettes: ${options.record}` : title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => void close()
   const handlers = clientKey === undefined ? signalHandlers(reload, stop) : []
@@ -165,6 +176,17 @@ export async function serve(
     keys.some(one => one.key === key && !one.disabled) ||
     (await records?.keys.find(key))?.disabled === false
   return { host, port: bound, url, accepts, close }
+}
+
+/** Loaded only where something is recorded. */
+async function recorderOf(
+  { record, recordMedia }: ServeOptions,
+  folder: string,
+  logger: Logger,
+): Promise<Recorder | undefined> {
+  if (record === undefined) return undefined
+  const { createRecorder } = await import('../cassettes/index.ts')
+  return createRecorder(resolve(folder, record), { media: recordMedia, logger })
 }
 
 const signalHandlers = (

@@ -1,3 +1,4 @@
+import { writeExact } from '../kit/json/digits.ts'
 import type { Operation } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import { isOriginAllowed } from './admission/cors.ts'
@@ -235,6 +236,7 @@ async function readBody(
   { request, identity, trace, memory }: Known,
 ): Promise<ReadBody> {
   const body = await readJson(request, { ...service.config.defaults, memory })
+  trace.tape?.({ type: 'request', body: body.bytes ?? writeExact(body.value) })
   const rejection = rejectionFor(route, identity)
   if (!rejection && !service.hooks.onRequest) return body
   trace.requestedModel = namedIn(body, route.model)

@@ -29,6 +29,7 @@ import { isCall, isClaimed, matchPath, type PathMatch, type Route, routeOf } fro
 import { createRunning } from './running.ts'
 import { createBackground } from './stored/background.ts'
 import { createResponseStore } from './stored/response-store.ts'
+import { secretsOfConfig, startTape, tapedResponse } from './tape.ts'
 import { createTelemetry } from './telemetry.ts'
 import { verdictOn } from './upstream/attempts.ts'
 import { createBreakers } from './upstream/breaker.ts'
@@ -57,6 +58,11 @@ export type {
   Logger,
   Store,
   StreamCall,
+  Tape,
+  TapedCall,
+  TapedChannel,
+  TapedSettings,
+  TapeEvent,
   UsageRecord,
 } from './hooks.ts'
 
@@ -181,8 +187,9 @@ export function createGateway(
       const shared = cors?.headers(request)
       const route = routeOf(match, { base: '', ...request })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
-      const { trace, controller } = begin(request, match, protocol)
-      const { requestId } = trace
+      const { trace, controller } = begin(request, { match, route, protocol })
+      const { requestId, tape } = trace
+      const heard = (response: GatewayResponse) => (tape ? tapedResponse(tape, response) : response)
       try {
         if (running.isClosing()) throw shuttingDown()
         if (sizeOf(request.headers) > longestHeaders)
@@ -202,17 +209,18 @@ export function createGateway(
           shared,
           requestIdHeaders(requestId),
         )
-        return { ...response, headers: safeHeaders(headers) }
+        return heard({ ...response, headers: safeHeaders(headers) })
       } catch (thrown) {
         const rejection = rejectionFor(thrown, controller, trace)
         trace.ended(rejection.error.status, rejection)
         const notes = parsed.defaults.notesHeader ? notesHeader(rejection.notes) : {}
-        return rejectionResponse(rejection, {
+        const rejected = rejectionResponse(rejection, {
           protocol,
           headers: { ...notes, ...trace.rateLimit, ...shared, ...requestIdHeaders(requestId) },
           requestId,
           asList: asksForList(route, request),
         })
+        return heard(rejected)
       }
     },
     async close(graceMs = 10_000) {
@@ -227,21 +235,31 @@ const openToPages = [
   'whatever page is open in a browser that reaches this gateway can use it',
 ].join(' ')
 
+type Asked = { match: PathMatch; route: Route; protocol: Protocol }
+
 /** How exchanges begin: each has a trace, and a controller that its client or the gateway aborts. */
 function createBeginning(service: Service, running: ReturnType<typeof createRunning>) {
   const telemetry = createTelemetry()
-  const { onRequest, onResponse, onStream, onUsage, onNotes, onAttempt, route } = service.hooks
+  const { onRequest, onResponse, onStream, onUsage, onNotes, onAttempt, route, tape } =
+    service.hooks
   const hooks = [onRequest, onResponse, onStream, onUsage, onNotes, onAttempt, route]
   const hasHooks = hooks.some(Boolean)
+  const taping = tape && {
+    hook: tape,
+    secrets: secretsOfConfig(service.config),
+    log: service.log,
+  }
 
-  return (request: GatewayRequest, match: PathMatch, protocol: Protocol) => {
+  return (request: GatewayRequest, { match, route: asked, protocol }: Asked) => {
     const controller = new PlainAbortController()
     // By itself, so that an open stream does not keep the whole request in memory.
     const { signal } = request
     const left = () => controller.abort()
     const started = Date.now()
+    const requestId = newRequestId()
     const trace: Trace = {
-      requestId: newRequestId(),
+      requestId,
+      tape: taping && startTape(taping, { requestId, route: asked, request }),
       // Without hooks, an open stream does not keep the request of the host in memory, which may
       // hold the parsed body.
       request: hookRequest(request, hasHooks),

@@ -1,8 +1,10 @@
 import type { ErrorKind } from '../canonical/error.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
+import type { Note as AnyNote } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import type { Note } from '../notes.ts'
+import type { Headers } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { FailureKind, GatewayError } from './error.ts'
@@ -147,6 +149,80 @@ export type Exchange = {
   to: string
 }
 
+type Chunk = Uint8Array | string
+
+/** A channel with the upstream's name of the model. */
+export type TapedChannel = { channel: string; model: string; protocol: ProtocolName }
+
+/**
+ * What the configuration says of the way to an upstream, as it is written there, without addresses
+ * and secrets: a gateway with these settings translates the request again in the same way.
+ */
+export type TapedSettings = {
+  channel: Record<string, unknown>
+  model: Record<string, unknown>
+  defaults: Record<string, unknown>
+}
+
+/**
+ * What happens in an exchange. `attempt`: the number of the attempt, from 1. Bodies and headers may
+ * contain secrets and prompts.
+ */
+export type TapeEvent =
+  /** The client's body, decompressed. Absent in exchanges without one. */
+  | { type: 'request'; body: Chunk }
+  /** The channels that may serve the request, in the order in which they are tried. */
+  | { type: 'route'; candidates: (TapedChannel & { fallback?: string })[] }
+  /**
+   * A channel was passed over. `resting`: it has failed too often; `busy`: it has as many requests
+   * as it may have.
+   */
+  | ({ type: 'skip'; reason: 'resting' | 'busy' } & TapedChannel)
+  /** A request is about to be sent to an upstream. `url`: empty for the demo model. */
+  | ({
+      type: 'send'
+      attempt: number
+      vendor?: string
+      method: string
+      url: string
+      headers: Headers
+      body: Chunk
+      notes: readonly AnyNote[]
+      settings: TapedSettings
+    } & TapedChannel)
+  /** The upstream's response has begun. Secrets of the channel are replaced in it. */
+  | { type: 'receive'; attempt: number; status: number; headers: Headers }
+  /** A part of it. The frames of binary event streams come as text/event-stream. */
+  | { type: 'received'; attempt: number; chunk: Chunk }
+  /** Its body has ended. `broken`: the connection broke before. */
+  | { type: 'receive.end'; attempt: number; broken: boolean }
+  /** An attempt has begun to respond, or has failed. `ms`: until then. */
+  | { type: 'tried'; attempt: number; ms: number; failure?: Attempt['failure'] }
+  /** The response to the client begins. */
+  | { type: 'respond'; status: number; headers: Headers }
+  /** A part of it. */
+  | { type: 'responded'; chunk: Chunk }
+  /** Its body has ended. `broken`: the connection is broken off. */
+  | { type: 'respond.end'; broken: boolean }
+  /** The exchange is over. `record`: absent for requests that name no model. */
+  | { type: 'end'; record?: UsageRecord; notes: readonly AnyNote[] }
+
+/** Gets the events of one exchange, in their order. It should keep what it gets, and work later. */
+export type Tape = (event: TapeEvent) => void
+
+/**
+ * A call to an endpoint that is about to be handled. `secrets`: those of the configuration and of
+ * this request, which may be anywhere in the events.
+ */
+export type TapedCall<Raw = unknown> = {
+  requestId: string
+  protocol: ProtocolName
+  operation: 'generate' | 'count-tokens' | 'compact' | 'pass'
+  query: URLSearchParams
+  request: HookRequest<Raw>
+  secrets: readonly string[]
+}
+
 /** A logger such as pino or console. Only these methods are used. */
 export type Logger = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
 
@@ -226,6 +302,7 @@ export const callbackNames = [
   'onUsage',
   'onAttempt',
   'onNotes',
+  'tape',
 ] as const satisfies readonly (keyof Hooks)[]
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement rejects nothing.
@@ -290,6 +367,12 @@ export type Hooks<Raw = unknown> = {
   onAttempt?(attempt: Attempt, request: HookRequest<Raw>): void | Promise<void>
   /** Gets the notes of a translation, if there are any. */
   onNotes?(notes: Note[], exchange: Exchange, request: HookRequest<Raw>): void | Promise<void>
+  /**
+   * Called before a request is handled. What it returns gets everything that client and upstreams
+   * send in this exchange, with secrets: `createRecorder` of `wireglot/cassettes` removes them and
+   * writes a file. Undefined: this exchange is not taped.
+   */
+  tape?(call: TapedCall<Raw>): Tape | undefined
   /**
    * Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing
    * is logged.

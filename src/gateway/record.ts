@@ -21,10 +21,11 @@ export function report({ hooks, log, attempt }: Service, trace: Trace, ending: E
   const isKnown = requestedModel !== undefined
   // A record that nobody gets is not made: it costs as much as a hundredth of a small request.
   const record =
-    hooks.logger || (isKnown && (hooks.onUsage || observed.isRecording()))
+    hooks.logger || (isKnown && (hooks.onUsage || trace.tape || observed.isRecording()))
       ? recordOf(trace, ending)
       : undefined
   if (isKnown && record) observed.end(record)
+  trace.tape?.({ type: 'end', notes: [...notes], ...(isKnown && record && { record }) })
   if (failure && failure.error.status >= 500) {
     const error = discreet(failure.cause) ?? wordsOf(failure)
     log(

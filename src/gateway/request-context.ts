@@ -8,7 +8,7 @@ import type { Ending } from './at-end.ts'
 import type { ReadBody } from './body/body.ts'
 import type { LongWork } from './body/long-work.ts'
 import type { GatewayError } from './error.ts'
-import type { HookRequest, Hooks, Identity, UsageRecord } from './hooks.ts'
+import type { HookRequest, Hooks, Identity, Tape, UsageRecord } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
 import type { Memory, Share } from './memory.ts'
@@ -144,6 +144,8 @@ export type Trace = Ending & {
   expected?: number
   /** The memory that the request takes. Absent: its client is not known yet. */
   memory?: Share
+  /** Gets everything that is sent. Absent: nobody wants it. */
+  tape?: Tape | undefined
   /** Headers that show the client its rate limit. Absent: it has none. */
   rateLimit?: Record<string, string>
   /**

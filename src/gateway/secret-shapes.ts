@@ -2,8 +2,8 @@
 const secretField =
   /("[^"\\]{0,40}(?:authorization|api[-_]?key|secret|password|token)"\s{0,9}:\s{0,9})"(?:[^"\\]|\\.)*"?/gi
 /** Keys as vendors write them, and those of this gateway. */
-const secretShape =
-  /\b(?:wg|sk|pk|rk|gsk|xai|ghp|gho|AIza|AKIA)[-_A-Za-z0-9]{16,200}|\bBearer [-._~+/A-Za-z0-9]{8,500}/g
+export const secretShape =
+  /\b(?:wg|sk|pk|rk|gsk|xai|ghp|gho|ghs|github_pat|glpat|hf_|nvapi|xox[abps]|ya29|AIza|AKIA|ASIA)[-_A-Za-z0-9]{16,200}|\bBearer [-._~+/A-Za-z0-9]{8,500}|\.eyJ[-_A-Za-z0-9]{10,500}|PRIVATE KEY-----[^-"]+/g
 
 /** A text with `***` in place of what looks like a secret. */
 export const withoutSecrets = (text: string): string =>

@@ -16,6 +16,7 @@ export const entryPoints: Record<string, string> = {
   'wireglot/gateway': file('gateway/gateway.ts'),
   'wireglot/notes': file('notes.ts'),
   'wireglot/operations': file('operations/index.ts'),
+  'wireglot/cassettes': file('cassettes/index.ts'),
   'wireglot/records': file('records/index.ts'),
   'wireglot/console': file('console/index.ts'),
   'wireglot/schemas': file('schemas.ts'),

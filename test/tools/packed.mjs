@@ -22,6 +22,7 @@ const doors = [
   'wireglot/records',
   'wireglot/console',
   'wireglot/operations',
+  'wireglot/cassettes',
   'wireglot/models',
 ]
 

@@ -38,6 +38,7 @@ export async function passThrough(
   const { protocol, path, listed, method } = route
   rejectWebPages(request, protocol, config.cors)
   const body = await readPassed(request, { ...config.defaults, memory })
+  trace.tape?.({ type: 'request', body: body.sent(false).bytes(body.model ?? '') ?? '' })
   trace.passed = listed
   trace.requestedModel = body.model ?? listed
   const rejection = rejectionFor(route, identity)

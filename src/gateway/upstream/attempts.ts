@@ -14,6 +14,7 @@ import { holdUntilEnd, type Release } from '../in-flight.ts'
 import type { FailureCause } from '../options.ts'
 import { wordsOf } from '../record.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
+import { tapedChannel } from '../tape.ts'
 import type { Counted } from './breaker.ts'
 import { call, type Target } from './call.ts'
 import type { Deployment } from './catalog.ts'
@@ -147,15 +148,26 @@ async function tryAll(
   const isSkipped = (candidate: Deployment) =>
     resting.length > 0 && resting[0]?.candidate !== candidate
 
+  trace.tape?.({
+    type: 'route',
+    candidates: incoming.candidates.map(({ fallback, ...candidate }) => ({
+      ...tapedChannel(candidate),
+      ...(fallback !== undefined && { fallback }),
+    })),
+  })
   for (const candidate of incoming.candidates) {
     if (!isMeant(candidate)) continue
     const restMs = others ? breakers.restMs(candidate.channel, counted.client) : undefined
     if (restMs !== undefined) {
       resting.push({ candidate, restMs })
+      trace.tape?.({ type: 'skip', reason: 'resting', ...tapedChannel(candidate) })
       continue
     }
     const release = inFlight.take(slotOf(candidate), candidate.channel.concurrentRequests)
-    if (!release) busy.push(candidate)
+    if (!release) {
+      busy.push(candidate)
+      trace.tape?.({ type: 'skip', reason: 'busy', ...tapedChannel(candidate) })
+    }
     const response = release && (await opened(candidate, release))
     if (response) return response
   }

@@ -36,6 +36,7 @@ import type { Attempt } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { wordsOf } from '../record.ts'
 import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
+import { tapedChannel, tapedSettings, tapedUpstream } from '../tape.ts'
 import type { Deployment } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { told } from './dialect.ts'
@@ -80,7 +81,10 @@ export async function call(
       : await prepare(service, incoming, candidate, fields)
     // The parsed body takes ten times the memory of its text: released while the upstream works.
     incoming.body.forget?.()
-    if (channel.embedded) embedded = responseOfDemo(incoming, prepared)
+    if (channel.embedded) {
+      tapeSent(service, trace, prepared, { method: 'POST', url: '', headers: {} })
+      embedded = taped(trace, responseOfDemo(incoming, prepared))
+    }
   } catch (error) {
     return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
   }
@@ -96,7 +100,7 @@ export async function call(
   const usage = 'again' in result ? result.usage : undefined
   if (usage) trace.usage = usage
   else delete trace.usage
-  if (service.hooks.onAttempt)
+  if (service.hooks.onAttempt || trace.tape)
     reportAttempt(service, trace, { prepared, result, ms: Math.round(performance.now() - began) })
   // Only now it is certain that these fields, and nothing else, were refused.
   if (!('again' in result) && prepared.shape) {
@@ -135,11 +139,14 @@ const mayStillCost = ({ rejection: { error, cause } }: Failure) =>
 
 function reportAttempt(
   { hooks, attempt }: Service,
-  { requestId, identity = {}, request, notes }: Trace,
+  { requestId, identity = {}, request, notes, tape, attempts }: Trace,
   { prepared, result, ms }: { prepared: Prepared; result: Opened | Failure; ms: number },
 ): void {
   const { candidate, bytes } = prepared
   const { channel, model, protocol } = candidate
+  const failure = 'again' in result ? { failure: failureIn(result, channel) } : undefined
+  tape?.({ type: 'tried', attempt: attempts, ms, ...failure })
+  if (!hooks.onAttempt) return
   const made: Attempt = {
     requestId,
     identity,
@@ -149,10 +156,34 @@ function reportAttempt(
     body: bytes ?? '',
     notes: [...notes] as Attempt['notes'],
     ms,
-    ...('again' in result && { failure: failureIn(result, channel) }),
+    ...failure,
   }
   void attempt('onAttempt', () => hooks.onAttempt?.(made, request))
 }
+
+function tapeSent(
+  { config }: Service,
+  { tape, attempts }: Trace,
+  { candidate, bytes, notes }: Prepared,
+  { method, url, headers }: Pick<TransportCall, 'method' | 'url' | 'headers'>,
+): void {
+  const { vendor } = candidate.channel
+  tape?.({
+    type: 'send',
+    attempt: attempts,
+    ...tapedChannel(candidate),
+    ...(vendor && { vendor: vendor.name }),
+    method,
+    url,
+    headers,
+    body: bytes ?? '',
+    notes: [...notes],
+    settings: tapedSettings(candidate, config.defaults),
+  })
+}
+
+const taped = ({ tape, attempts }: Trace, response: TransportResponse): TransportResponse =>
+  tape ? tapedUpstream(tape, attempts, response) : response
 
 function failureIn(
   { rejection }: Failure,
@@ -200,11 +231,12 @@ async function send(
       proxy,
       socket: passing ? undefined : socketFor(channel, to, incoming.operation),
     })
+    tapeSent(service, trace, prepared, post)
     const received = await service.send(channel, post, notes => {
       trace.notes.push(...notes)
       refuseIfStrict(trace.notes, service.config.defaults.strict, to.name)
     })
-    const response = withoutSecrets(withoutFraming(received, to), channel)
+    const response = taped(trace, withoutSecrets(withoutFraming(received, to), channel))
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     const refused = (failure: Failure) => {

@@ -23,7 +23,7 @@ const isSecretByName = (name: string, secret: string) =>
   secret.length >= shortestSecret
 
 /** All secrets in calls to this channel, in all spellings in which an upstream may repeat them. */
-function secretsOf({ apiKey, headers }: Channel): string[] {
+export function secretsOf({ apiKey, headers }: Channel): string[] {
   const secrets = apiKey ? [apiKey] : []
   for (const [name, value] of Object.entries(headers)) {
     const secret = value.replace(/^\S+\s+/, '')
@@ -33,7 +33,7 @@ function secretsOf({ apiKey, headers }: Channel): string[] {
 }
 
 /** The secret itself, with JSON escapes, and with URL escapes. For most keys these are the same. */
-function spellingsOf(secret: string): string[] {
+export function spellingsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
     text.replace(
