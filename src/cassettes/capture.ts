@@ -110,6 +110,15 @@ export class Capture {
     }
   }
 
+  /** Has the exchange ended, and all that was received and sent in it? */
+  isComplete(): boolean {
+    const { end, response, attempts } = this.captured
+    if (!end || !response?.body.end) return false
+    for (const attempt of attempts.values())
+      if (attempt.response && !attempt.response.body.end) return false
+    return true
+  }
+
   #now(): number {
     return performance.now() - this.#began
   }

@@ -1,5 +1,5 @@
 import { checkOptions } from '../gateway/check-options.ts'
-import type { Hooks, Logger, Tape, TapedCall } from '../gateway/gateway.ts'
+import type { Hooks, Logger, Tape, TapedCall, TapeEvent } from '../gateway/gateway.ts'
 import { Capture, type Captured, type Room } from './capture.ts'
 import { createFolder, nameOf } from './folder.ts'
 import type { Cassette } from './format.ts'
@@ -99,24 +99,25 @@ export function createRecorder(folder: string, options: RecorderOptions = {}): R
 
 type Keeping = Room & { keep(captured: Captured): void }
 
-/** The tape of one exchange, which is kept once it has ended and the client has all of it. */
+/** The tape of one exchange, which is kept once it has ended and all of its bodies have. */
 function taped(call: TapedCall, { keep, ...room }: Keeping): Tape {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isKept = false
   const capture = new Capture(call, room)
-  const { captured } = capture
   const keepOnce = () => {
     if (isKept) return
     isKept = true
     clearTimeout(timer)
-    keep(captured)
+    keep(capture.captured)
   }
   return event => {
     if (isKept) return
     capture.take(event)
-    if (event.type !== 'end' && event.type !== 'respond.end') return
-    if (captured.end && captured.response?.body.end) keepOnce()
-    // A client that has left reads no further.
+    if (!endings.has(event.type)) return
+    if (capture.isComplete()) keepOnce()
+    // A client that has left reads no further, and neither may the gateway.
     else if (event.type === 'end') timer = setTimeout(keepOnce, lateMs)
   }
 }
+
+const endings: ReadonlySet<TapeEvent['type']> = new Set(['end', 'respond.end', 'receive.end'])

@@ -26,7 +26,7 @@ const secretField =
 
 /** Content of media in JSON: long base64 in the fields of all protocols, and in `data:` URLs. */
 const mediaField =
-  /("(?:data|bytes|b64_json|partial_image_b64|file_data|result|imageBytes|videoBytes)"\s{0,9}:\s{0,9}")[\w+/=-]{200,}/g
+  /("(?:data|bytes|b64_json|partial_image_b64|file_data|result|imageBytes|videoBytes)"\s{0,9}:\s{0,9}")[\w+/=-]{64,}/g
 const mediaUrl = /(;base64,)[\w+/=-]{64,}/g
 
 /** Removes secrets from what is written into a cassette. */

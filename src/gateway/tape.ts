@@ -147,7 +147,7 @@ export const tapedChannel = ({ channel, model, protocol }: Deployment): TapedCha
 /** See `TapedSettings`. */
 export function tapedSettings(
   { channel, entry, link, protocol }: Deployment,
-  { strict, maxOutputTokens }: ParsedConfig['defaults'],
+  { strict, maxOutputTokens, retries }: ParsedConfig['defaults'],
 ): TapedSettings {
   const { options, set, setIfAbsent, streamUsage, embedded, vendor } = channel
   const { unsupported, streaming, bridge, capabilities } = entry
@@ -174,7 +174,7 @@ export function tapedSettings(
           ? { ...entry.setIfAbsent, ...link.setIfAbsent }
           : undefined,
     }),
-    defaults: { strict, maxOutputTokens },
+    defaults: { strict, maxOutputTokens, retries },
   }
 }
 
