@@ -20,6 +20,7 @@ import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../
 import { explodeResponse } from '../translate/fold.ts'
 import { refuseIfStrict, withDigits } from '../translate/settings.ts'
 import { addAddress } from './address.ts'
+import { addCassettes } from './cassettes.ts'
 import { oneOf, withChoices } from './choices.ts'
 import { addClientConfig } from './client-config.ts'
 import { envFileOption, loadEnvironment } from './env-file.ts'
@@ -204,6 +205,7 @@ addVendors(program)
 addInit(program)
 addKeys(program)
 addUsage(program)
+addCassettes(program)
 
 async function translate({
   kind,
