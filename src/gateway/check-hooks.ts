@@ -8,6 +8,7 @@ const methods = {
   logger: ['info', 'warn', 'error'],
   transport: ['send'],
   store: ['get', 'set', 'delete'],
+  serverTools: [],
 } as const satisfies Partial<Record<keyof Hooks, readonly string[]>>
 
 const names: readonly string[] = [...callbackNames, ...Object.keys(methods)]
@@ -35,6 +36,10 @@ function faultOf(name: string, hook: unknown): string | undefined {
   if (hook === undefined || (name === 'logger' && hook === false)) return undefined
   const needed = Object.entries(methods).find(([key]) => key === name)?.[1]
   if (!needed) return typeof hook === 'function' ? undefined : 'expected a function'
+  if (needed.length === 0)
+    return isObject(hook) && Object.values(hook).every(one => typeof one === 'function')
+      ? undefined
+      : 'expected an object with functions'
   const isComplete = needed.every(
     method => typeof (Object(hook) as Record<string, unknown>)[method] === 'function',
   )

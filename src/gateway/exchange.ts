@@ -1,6 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import { writeExact } from '../kit/json/digits.ts'
 import { isObject } from '../kit/json/json.ts'
 import type { Protocol, Signatures } from '../protocol.ts'
@@ -24,10 +25,11 @@ import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
-import { continuedBy, resumes } from './resume/resume.ts'
+import { resumed, resumes } from './resume/resume.ts'
+import { type Running, rounds, runningOf } from './server-tools/rounds.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
-import { changedStream, type Stream } from './stream-hook.ts'
+import { changedStream, eventsOf, type Stream } from './stream-hook.ts'
 import { openFirst } from './upstream/attempts.ts'
 import type { Deployment } from './upstream/catalog.ts'
 import type { Opened, ReadResponse } from './upstream/opened.ts'
@@ -40,9 +42,14 @@ export async function generate(
   received: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const incoming = await recall(service, received, trace.identity ?? {})
-  if (incoming.protocol.address.stored) rememberUse(service, incoming, trace)
-  return incoming.stream ? streamed(service, incoming, trace) : whole(service, incoming, trace)
+  const recalled = await recall(service, received, trace.identity ?? {})
+  if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
+  const running = runningOf(service, recalled)
+  if (!running)
+    return recalled.stream ? streamed(service, recalled, trace) : whole(service, recalled, trace)
+  return recalled.stream
+    ? streamed(service, running.incoming, trace, running)
+    : wholeOfRounds(service, running, trace)
 }
 
 /** A later call may show the response again, or what it has used since then. */
@@ -63,6 +70,7 @@ async function streamed(
   service: Service,
   incoming: RequestContext,
   trace: Trace,
+  running?: Running,
 ): Promise<GatewayResponse> {
   // Single values, so that closures that live as long as the stream do not keep the whole request
   // in memory.
@@ -72,14 +80,14 @@ async function streamed(
   const { defaults } = service.config
   let call = openFirst(service, incoming, trace)
   const stop = (reason: GatewayError) => call.stop(reason)
-  // Only this closure keeps the request.
-  const continued = resumes(incoming)
-    ? continuedBy(service, incoming, async next => {
-        call = openFirst(service, next, trace)
-        const opened = await call.opened
-        return { opened, read: () => sourceOf(opened, protocol, trace), stop }
-      })
-    : undefined
+  const continued = continuedBy(service, incoming, trace, {
+    running,
+    ask: async next => {
+      call = openFirst(service, next, trace)
+      const opened = await call.opened
+      return { opened, read: () => sourceOf(opened, protocol, trace), stop }
+    },
+  })
   let headers = {}
   let served: Deployment | undefined
   let hooked: Hooked | undefined
@@ -132,6 +140,31 @@ async function streamed(
     ),
     body: inFraming(body, framing, asList),
   }
+}
+
+type Further = {
+  running: Running | undefined
+  /** Makes a further call. */
+  ask(incoming: RequestContext): Promise<Stream>
+}
+
+/**
+ * Reads the events of a stream and of further calls: those that continue it, and those with the
+ * results of tools. Undefined: there are none. Only these closures keep the request.
+ */
+function continuedBy(
+  service: Service,
+  incoming: RequestContext,
+  trace: Trace,
+  { running, ask }: Further,
+): Stream['continued'] {
+  const { protocol } = incoming
+  const read = (stream: Stream, given: RequestContext) =>
+    resumes(given)
+      ? resumed(stream, { service, incoming: given, trace, ask })
+      : eventsOf(stream, protocol, trace)
+  if (running) return first => rounds(first, running, { service, trace, ask, read })
+  return resumes(incoming) ? first => read(first, incoming) : undefined
 }
 
 function inFraming(
@@ -240,6 +273,49 @@ async function whole(
       ...(config.defaults.notesHeader && notesHeader(trace.notes)),
     },
     body: passed ?? writeExact(body),
+  }
+}
+
+/** A whole response in which the model uses tools of the application. @throws GatewayError */
+async function wholeOfRounds(
+  service: Service,
+  running: Running,
+  trace: Trace,
+): Promise<GatewayResponse> {
+  const { incoming } = running
+  const { protocol, model } = incoming
+  const { defaults } = service.config
+  let last: Opened | undefined
+  const ask = async (next: RequestContext): Promise<Stream> => {
+    const call = openFirst(service, next, trace)
+    const opened = await call.opened
+    last = opened
+    return { opened, read: () => sourceOf(opened, protocol, trace), stop: call.stop }
+  }
+  const first = await ask(incoming)
+  trace.firstByte ??= Date.now()
+  const into = startCollecting()
+  const read = (stream: Stream) => eventsOf(stream, protocol, trace)
+  for await (const event of rounds(first, running, { service, trace, ask, read }))
+    collectEvent(into, event)
+  const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
+  if (response.error) throw failedStream(response.error)
+  if (!clean) throw streamEndedEarly()
+  const { candidate, settings } = last ?? first.opened
+  const { wire, notes } = protocol.encodeResponse(response, optionsFor(protocol, settings))
+  trace.notes.push(...notes)
+  const change = await changedResponse(service, trace, { protocol, model, body: wire })
+  const body = change ? change.body : wire
+  if (service.responseStore)
+    await keep(service, incoming, trace, { candidate, body, signatures: first.signatures })
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'application/json',
+      ...headersOf(last ?? first.opened),
+      ...(defaults.notesHeader && notesHeader(trace.notes)),
+    },
+    body: writeExact(body),
   }
 }
 

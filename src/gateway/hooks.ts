@@ -308,6 +308,41 @@ export const callbackNames = [
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement rejects nothing.
 type Reserved = GatewayError | undefined | void
 
+/** Tools of providers that an application can run instead. */
+export type ServerToolName = 'web_search' | 'web_fetch'
+
+/** What a model asks of each tool. */
+export type ServerToolInput = { web_search: { query: string }; web_fetch: { url: string } }
+
+/**
+ * What a tool returns: text, or pages with their addresses, which clients show and responses cite.
+ * @example
+ * import type { ServerToolResult } from 'wireglot/gateway'
+ *
+ * const result: ServerToolResult = { results: [{ url: 'https://example.org', title: 'Example', text: 'An example.' }] }
+ * console.log(typeof result) // object
+ */
+export type ServerToolResult =
+  | string
+  | { text?: string; results?: { url: string; title?: string; text?: string }[] }
+
+/** The exchange of a tool. `signal`: aborted when the client leaves, and after a minute. */
+export type ServerToolCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'identity' | 'request'> & {
+  signal: AbortSignal
+}
+
+/** Runs tools of providers, by name. What it throws is logged; the model reads that it failed. */
+export type ServerTools<Raw = unknown> = {
+  web_search?(
+    input: ServerToolInput['web_search'],
+    call: ServerToolCall<Raw>,
+  ): ServerToolResult | Promise<ServerToolResult>
+  web_fetch?(
+    input: ServerToolInput['web_fetch'],
+    call: ServerToolCall<Raw>,
+  ): ServerToolResult | Promise<ServerToolResult>
+}
+
 /**
  * Callbacks of the application. An exception in a hook is logged and does not affect the exchange,
  * unless the hook says otherwise.
@@ -373,6 +408,11 @@ export type Hooks<Raw = unknown> = {
    * writes a file. Undefined: this exchange is not taped.
    */
   tape?(call: TapedCall<Raw>): Tape | undefined
+  /**
+   * Runs tools of providers for models that lack them: `{ web_search: ({ query }) => … }`. The model
+   * gets functions; its client sees the tool of its own protocol.
+   */
+  serverTools?: ServerTools<Raw>
   /**
    * Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing
    * is logged.

@@ -581,6 +581,12 @@ const Model = entry({
    */
   suffixes: z.boolean().default(false),
   /**
+   * Who runs tools of the provider, such as `web_search`, for which the application has a hook
+   * `serverTools`. `app`: always the application. Default `provider`: the upstream, if it speaks the
+   * caller's protocol, else the application.
+   */
+  serverTools: z.enum(['provider', 'app']).default('provider'),
+  /**
    * A stream that breaks after its first content is continued by a further call: of text and calls
    * of functions, up to three times. Default false.
    */

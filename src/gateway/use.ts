@@ -21,13 +21,24 @@ const guess = 2_000
  * or the response was not read to its end. Undefined: it has used nothing.
  */
 export function useOf(trace: Omit<Trace, 'ended'>, failure?: GatewayError): UsageRecord['usage'] {
-  const usage = useOfAttempt(trace, failure)
+  const usage = useOfCall(trace, failure)
   return usage ? plusUsage(trace.spent, usage) : trace.spent
 }
 
-function useOfAttempt(
+/** What a call has used, which is not the last one of its exchange. */
+export function forgetCall(trace: Trace, failure?: GatewayError): UsageRecord['usage'] {
+  const used = useOfCall(trace, failure)
+  if (used) trace.spent = plusUsage(trace.spent, used)
+  delete trace.usage
+  delete trace.received
+  delete trace.sent
+  return used
+}
+
+/** The same without what `trace.spent` says of earlier calls. */
+export function useOfCall(
   { usage: told, sent, received, expected = 0 }: Omit<Trace, 'ended'>,
-  failure: GatewayError | undefined,
+  failure?: GatewayError,
 ): UsageRecord['usage'] {
   const usage = told ?? received?.usage
   if (sent === undefined) return usage

@@ -26,9 +26,14 @@ describe.each(hosts)('hooks of the %s host', (_, create) => {
     [
       'a name that is like none',
       { zebra: 1 },
-      /at hooks\.zebra: there is no such hook; there are authenticate, .*, store$/,
+      /at hooks\.zebra: there is no such hook; there are authenticate, .*, store, serverTools$/,
     ],
     ['a value that is no function', { onUsage: true }, 'at hooks.onUsage: expected a function'],
+    [
+      'a tool that is no function',
+      { serverTools: { web_search: 'yes' } },
+      'at hooks.serverTools: expected an object with functions',
+    ],
     ['null for a function', { route: null }, 'at hooks.route: expected a function'],
     [
       'a function for a logger',

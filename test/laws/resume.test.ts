@@ -31,7 +31,8 @@ function joined(attempts: CanonicalEvent[][]): { out: CanonicalEvent[]; isGivenU
     if (seam.isFinished) break
     if (nth > 0) {
       if (!seam.sent) return { out, isGivenUp: true }
-      seam.cut({ input: 1 })
+      seam.spend({ input: 1 })
+      seam.cut()
     }
     const before = collect(out)
     try {

@@ -4,7 +4,7 @@ import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { brokenOff, failedStream, GatewayError, mayRetry, streamEndedEarly } from '../error.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { eventsOf, type Stream } from '../stream-hook.ts'
-import { useOf } from '../use.ts'
+import { forgetCall } from '../use.ts'
 import { continuedBody } from './continued.ts'
 import { Mismatch, Seam } from './seam.ts'
 
@@ -26,14 +26,14 @@ type Again = {
   ask(incoming: RequestContext): Promise<Stream>
 }
 
-/** Reads the events of a stream, and of further attempts that continue it when it breaks. */
-export const continuedBy =
-  (service: Service, incoming: RequestContext, ask: Again['ask']): typeof eventsOf =>
-  (first, _protocol, trace) =>
-    resumed(first, { service, incoming, trace, ask })
-
-/** @throws GatewayError when it breaks, and cannot be continued */
-async function* resumed(first: Stream, again: Again): AsyncGenerator<CanonicalEvent, undefined> {
+/**
+ * The events of a stream, and of further attempts that continue it when it breaks.
+ * @throws GatewayError when it breaks, and cannot be continued
+ */
+export async function* resumed(
+  first: Stream,
+  again: Again,
+): AsyncGenerator<CanonicalEvent, undefined> {
   const seam = new Seam()
   let stream = first
   for (let attempt = 0; ; attempt++) {
@@ -103,16 +103,15 @@ async function nextStream(
     { requestId, channel: candidate?.channel.name, error: failure.message },
     'a stream broke: it is continued',
   )
-  const spent = useOf(trace, failure)
-  if (spent) trace.spent = spent
-  delete trace.usage
-  delete trace.received
-  delete trace.sent
+  seam.spend(forgetCall(trace, failure))
   const text = seam.sent?.text ?? ''
-  const bodyFor: RequestContext['bodyFor'] = candidate => continuedBody(incoming, text, candidate)
+  const bodyFor: RequestContext['bodyFor'] = candidate => {
+    const body = incoming.bodyFor?.(candidate) ?? incoming.body
+    return continuedBody({ ...incoming, body }, text, candidate)
+  }
   try {
     const stream = await ask({ ...incoming, bodyFor })
-    seam.cut(spent)
+    seam.cut()
     trace.notes.unshift(...notes, gatewayNote('gateway.resumed', ''))
     return stream
   } catch {

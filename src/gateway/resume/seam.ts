@@ -30,6 +30,7 @@ export class Seam {
   /** In UTF-16 units. */
   #length = 0
   #hasStarted = false
+  #spent: Usage | undefined
   #isStrange = false
   /** Absent: this is the first attempt, whose events pass. */
   #again: Attempt | undefined
@@ -48,7 +49,7 @@ export class Seam {
       this.#isStrange = true
     }
     if (this.#isInterleaved(event)) {
-      if (this.#again) throw new Mismatch()
+      if (this.#again && !this.#again.isAnew) throw new Mismatch()
       this.#isStrange = true
     }
     if (this.#again) this.#takeAgain(event, this.#again, out)
@@ -72,18 +73,25 @@ export class Seam {
     return { text }
   }
 
-  /** The attempt has broken off; the next one begins. `spent`: what all of them have used so far. */
-  cut(spent: Usage | undefined): void {
+  /** What an attempt has used: usage adds up. */
+  spend(used: Usage | undefined): void {
+    if (used) this.#spent = plusUsage(this.#spent, used)
+  }
+
+  /**
+   * The attempt has broken off; the next one begins. `isAnew`: it repeats nothing.
+   */
+  cut({ isAnew = false } = {}): void {
     this.#waiting = []
     this.#again = {
-      spent,
       parts: new Map(),
       messages: new Map(),
-      calls: this.#parts.filter(({ part }) => part.type === 'tool-call'),
-      overlap: new Overlap(this.#texts().at(-1) ?? ''),
-      hasText: false,
+      calls: isAnew ? [] : this.#parts.filter(({ part }) => part.type === 'tool-call'),
+      overlap: new Overlap(isAnew ? '' : (this.#texts().at(-1) ?? '')),
+      hasText: isAnew,
       hasBegun: false,
-      isAhead: false,
+      isAhead: isAnew,
+      isAnew,
     }
   }
 
@@ -108,7 +116,7 @@ export class Seam {
         this.#addAgain(event, again, out)
         return
       case 'usage':
-        this.#send({ ...event, usage: plusUsage(again.spent, event.usage) }, out)
+        this.#send({ ...event, usage: plusUsage(this.#spent, event.usage) }, out)
         return
       case 'finish': {
         if (again.calls.length > 0) throw new Mismatch()
@@ -131,6 +139,7 @@ export class Seam {
         return
       case 'update':
       case 'opaque':
+        if (again.isAnew) this.#send(event, out)
         // Of another response, which the client does not know of.
         return
       default:
@@ -363,7 +372,6 @@ type SentMessage = { number: number; isOpen: boolean; origin: MessageStart['orig
  * left out is not listed. `calls`: those that it has to repeat.
  */
 type Attempt = {
-  spent: Usage | undefined
   parts: Map<number, { kind: 'text'; sent: SentPart } | Matched | { kind: 'new'; number: number }>
   messages: Map<number, { start: MessageStart; number?: number }>
   calls: SentPart[]
@@ -374,6 +382,8 @@ type Attempt = {
   hasBegun: boolean
   /** It has added something. */
   isAhead: boolean
+  /** It repeats nothing. */
+  isAnew: boolean
 }
 
 /** `wanted`: the arguments that the client has. `seen`: those that the attempt has repeated. */

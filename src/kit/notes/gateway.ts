@@ -18,6 +18,10 @@ export const gatewayNotes = {
     meaning: 'The stream broke in the middle of the response; a further call continues it.',
     advice: 'Nothing to do; the log names the channel and its error.',
   },
+  'gateway.server-tool': {
+    kind: 'emulated',
+    meaning: 'The application runs this tool of a provider; the model gets a function.',
+  },
   'gateway.field-set': {
     kind: 'approximated',
     meaning: 'The configuration of the gateway replaces the value of this field.',
