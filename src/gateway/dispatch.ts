@@ -6,6 +6,7 @@ import { asksFor, hasTools } from './asked.ts'
 import { type ReadBody, readJson } from './body/body.ts'
 import { checkedName, namedIn } from './body/model-name.ts'
 import { changedRequest } from './body-hooks.ts'
+import { unsealed } from './compaction/compaction.ts'
 import { withEffort } from './effort-suffix.ts'
 import { clientSettings } from './endpoints/client-settings.ts'
 import { createListing, type Listing } from './endpoints/listing.ts'
@@ -151,7 +152,7 @@ async function handleKnown(
     case 'generate':
     case 'count-tokens':
     case 'compact': {
-      const incoming = await readContext(service, route, known)
+      const incoming = await unsealed(service, await readContext(service, route, known), identity)
       if (request.generates?.() === false) return { status: 200, headers: {}, body: '' }
       if (route.kind !== 'count-tokens')
         await reserve(service, trace, incoming.candidates, () =>

@@ -18,6 +18,7 @@ import { AfterFinish } from './after-finish.ts'
 import { atEnd } from './at-end.ts'
 import { renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
+import { compacted, compactionAsked } from './compaction/compaction.ts'
 import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { freshIds } from './ids.ts'
@@ -42,6 +43,8 @@ export async function generate(
   received: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
+  const asked = await compactionAsked(service, received)
+  if (asked) return compacted(service, asked, trace, answer)
   const recalled = await recall(service, received, trace.identity ?? {})
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
   const running = runningOf(service, recalled)
@@ -50,6 +53,22 @@ export async function generate(
   return recalled.stream
     ? streamed(service, running.incoming, trace, running)
     : wholeOfRounds(service, running, trace)
+}
+
+/** The response of a model to a request. @throws GatewayError, TranslationError */
+export async function answer(
+  service: Service,
+  received: RequestContext,
+  trace: Trace,
+): Promise<CanonicalResponse> {
+  const incoming = await recall(service, received, trace.identity ?? {})
+  const { protocol } = incoming
+  const { opened: first, stop } = openFirst(service, incoming, trace)
+  const opened = await first
+  const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readOf(opened)
+  const { body, error } = await responseForClient(service, incoming, trace, { opened, read })
+  if (error) throw failedStream(error)
+  return protocol.decodeResponse(body).value
 }
 
 /** A later call may show the response again, or what it has used since then. */

@@ -11,6 +11,7 @@ import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
 import { createLongWork } from './body/long-work.ts'
 import { checkHooks } from './check-hooks.ts'
+import { createSeal } from './compaction/seal.ts'
 import { createDispatch } from './dispatch.ts'
 import { GatewayError, reasonOf, reject, rejectionOf, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
@@ -397,6 +398,7 @@ function serviceOf(
     background: createBackground(),
     send: createSend(bytes, log),
     isRepeated: createRepeats(),
+    ...(config.compaction && { seal: createSeal(config.compaction.key) }),
     ...(responseStore && { responseStore }),
     log,
     attempt,

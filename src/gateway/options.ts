@@ -864,6 +864,16 @@ const Config = entry({
     .url({ protocol: /^https?$/, error: 'expected a URL like https://llm.example.com' })
     .transform(url => url.replace(/\/$/, ''))
     .optional(),
+  /**
+   * Compactions of responses, as Codex asks for them, on upstreams that make none: the model writes
+   * a summary, and the client gets it sealed with `key`. Without it they are refused there.
+   */
+  compaction: entry({
+    /** At least 16 letters. The same one opens what it has sealed. */
+    key: secret.min(16),
+    /** What the model is asked for. Default: a summary from which the work can go on. */
+    instructions: z.string().min(1).optional(),
+  }).optional(),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, newKeys, channels, models }, context) => {

@@ -7,6 +7,7 @@ import type { TransportCall, TransportResponse } from '../transports/transport.t
 import type { Ending } from './at-end.ts'
 import type { ReadBody } from './body/body.ts'
 import type { LongWork } from './body/long-work.ts'
+import type { Seal } from './compaction/seal.ts'
 import type { GatewayError } from './error.ts'
 import type { HookRequest, Hooks, Identity, Tape, UsageRecord } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
@@ -47,6 +48,8 @@ export type Service = {
   ): Promise<TransportResponse>
   /** Has a response with this id been seen before? */
   isRepeated(id: string): boolean
+  /** Seals compactions. Absent: there is no key. */
+  seal?: Seal
   /** The store for responses. Absent: nothing is kept. */
   responseStore?: ResponseStore
   /** Never throws. */

@@ -187,6 +187,7 @@ export function secretsOfConfig({
   limits,
   store,
   records,
+  compaction,
 }: ParsedConfig): string[] {
   const found = new Set<string>()
   const add = (secret: unknown) => {
@@ -194,6 +195,7 @@ export function secretsOfConfig({
   }
   for (const { key } of keys) add(key)
   add(adminKey)
+  add(compaction?.key)
   for (const channel of channels) {
     for (const secret of secretsOf(channel)) add(secret)
     for (const cloud of Object.values(channel.auth ?? {}))

@@ -1,4 +1,6 @@
+import { compacted } from '../compaction/compaction.ts'
 import { reject, rejectionOf } from '../error.ts'
+import { answer } from '../exchange.ts'
 import { keptHeaders } from '../headers.ts'
 import { type GatewayResponse, jsonResponse } from '../request.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
@@ -70,6 +72,7 @@ export async function compact(
   trace: Trace,
 ): Promise<GatewayResponse> {
   const candidates = able(incoming)
+  if (candidates.length === 0 && service.seal) return compacted(service, incoming, trace, answer)
   if (candidates.length === 0)
     throw reject(
       404,

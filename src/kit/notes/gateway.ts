@@ -22,6 +22,10 @@ export const gatewayNotes = {
     kind: 'emulated',
     meaning: 'The application runs this tool of a provider; the model gets a function.',
   },
+  'gateway.compacted': {
+    kind: 'emulated',
+    meaning: 'The upstream makes no compactions; the model has written a summary instead.',
+  },
   'gateway.field-set': {
     kind: 'approximated',
     meaning: 'The configuration of the gateway replaces the value of this field.',
