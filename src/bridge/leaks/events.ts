@@ -4,7 +4,7 @@ import { isLimit } from '../../kit/tools/cut-calls.ts'
 import type { Emit } from '../../protocol.ts'
 import type { BridgeReport } from '../notes.ts'
 import type { Call, Tools } from './calls.ts'
-import { calledFinish, callPart, isContent } from './response.ts'
+import { calledFinish, callPart, isContent, isOffered, repairedCall } from './response.ts'
 import { endScan, isPlain, isUnread, type Piece, type Scan, scan, startScan } from './scan.ts'
 
 /** The calls in the texts of one stream. Plain data. */
@@ -23,11 +23,14 @@ type Turn = {
   called: boolean
   thought: { calls: Call[]; at: Place | undefined }
   open: Record<number, Open>
-  cut: { call: Call; part: number; message: number; events: CanonicalEvent[] } | undefined
+  cut: Cut | undefined
 }
 
+/** `end`: of a call that the model made as one; its start has been passed on. */
+type Cut = { call: Call; part: number; message: number; events: CanonicalEvent[]; end?: PartEnd }
+
 /**
- * A part of the source. `to`: its number toward the client; undefined while nothing of it has been
+ * A part of the source. `held`: the arguments of a call, which are passed on at its end. `to`: its number toward the client; undefined while nothing of it has been
  * passed on. `start`: the event that begins it. `scan`: of a text or reasoning. `waiting`: what belongs to a text that is held back. `isSplit`: it had a call inside.
  */
 type Open = {
@@ -36,6 +39,7 @@ type Open = {
   scan: Scan | undefined
   waiting: PartDelta[]
   isSplit: boolean
+  held?: string
 }
 
 export const startLeaks = (): LeakState => ({ candidates: {} })
@@ -115,6 +119,12 @@ function takeStart(turn: Turn, event: PartStart, context: Context): void {
     read(turn, open, head.text, context)
     return
   }
+  if (isOffered(head, context.tools)) {
+    turn.hasContent = true
+    open.held = head.input
+    open.start = { ...event, head: { ...head, input: '' } }
+    return
+  }
   if (head.type === 'reasoning')
     think(turn, open, head.segments.map(({ text }) => text).join(''), context)
   else turn.hasContent ||= isContent(head)
@@ -136,6 +146,10 @@ function takeDelta(turn: Turn, event: PartDelta, context: Context): void {
   const open = turn.open[event.part]
   if (!open) {
     context.emit(event)
+    return
+  }
+  if (open.held !== undefined && delta.kind === 'input') {
+    open.held += delta.text
     return
   }
   const { scan: scanning, start } = open
@@ -227,7 +241,14 @@ function settleCut(turn: Turn, candidate: number, isCut: boolean, context: Conte
   const { cut } = turn
   if (!cut) return
   turn.cut = undefined
-  const { call: found, part, message, events } = cut
+  const { call: found, part, message, events, end } = cut
+  if (end) {
+    if (!isCut) context.report.add('tool-call.repaired', undefined, 'input')
+    const text = isCut ? found.input : (found.completed ?? found.input)
+    endCall(text, { ...end, part }, context)
+    for (const event of events) context.emit(event)
+    return
+  }
   const whole = isCut ? { name: found.name, input: found.input } : found
   emitCall(whole, { candidate, message, part }, context)
   for (const event of events) context.emit(event)
@@ -241,6 +262,10 @@ function takeEnd(turn: Turn, event: PartEnd, context: Context): void {
   }
   delete turn.open[event.part]
   const { final } = event
+  if (open.held !== undefined) {
+    takeCallEnd(turn, open, event, context)
+    return
+  }
   if (open.scan && open.start.head.type === 'reasoning') {
     endThought(turn, open, context)
     pass(open, event, context)
@@ -266,6 +291,25 @@ function takeEnd(turn: Turn, event: PartEnd, context: Context): void {
   const end: PartEnd = { type: 'part.end', candidate, part: open.to }
   if (turn.cut) turn.cut.events.push(end)
   else context.emit(end)
+}
+
+/** A call that the model made as one ends: its arguments may have to be repaired. */
+function takeCallEnd(turn: Turn, open: Open, { final, ...end }: PartEnd, context: Context): void {
+  const { head, message } = open.start
+  if (head.type !== 'tool-call') return
+  const part = begin(turn, open, context)
+  const input = final?.type === 'tool-call' ? final.input : (open.held ?? '')
+  const completed = repairedCall({ ...head, input }, context.tools)
+  if (completed === undefined) {
+    const whole = final ? { final: { ...final } } : {}
+    endCall(input, { ...end, ...whole, part }, context)
+  } else turn.cut = { call: { name: head.name, input, completed }, part, message, events: [], end }
+}
+
+function endCall(text: string, end: PartEnd, { emit }: Context): void {
+  const { candidate, part } = end
+  if (text !== '') emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text } })
+  emit(end)
 }
 
 function pass({ to }: Open, event: PartEnd, { emit }: Context): void {
@@ -312,13 +356,23 @@ function breakOff({ candidates }: LeakState, context: Context): void {
   const { tools, emit } = context
   for (const [key, turn] of Object.entries(candidates)) {
     for (const open of Object.values(turn.open)) {
+      if (open.held !== undefined) {
+        const part = begin(turn, open, context)
+        const delta = { kind: 'input', text: open.held } as const
+        emit({ type: 'part.delta', candidate: Number(key), part, delta })
+      }
       if (!open.scan || open.start.head.type !== 'text') continue
       const say = sayer(turn, open, context)
       endScan(open.scan, tools, say.take)
       say.flush()
     }
     if (!turn.cut) continue
-    const { call: found, part, message } = turn.cut
+    const { call: found, part, message, end } = turn.cut
+    if (end) {
+      const delta = { kind: 'input', text: found.input } as const
+      emit({ type: 'part.delta', candidate: Number(key), part, delta })
+      continue
+    }
     const head = callPart(found, true)
     emit({ type: 'part.start', candidate: Number(key), message, part, head })
   }

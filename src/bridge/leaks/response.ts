@@ -2,6 +2,7 @@ import type { Part, ToolCallPart } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { isLimit } from '../../kit/tools/cut-calls.ts'
 import type { BridgeReport } from '../notes.ts'
+import { repairedArguments } from '../repair.ts'
 import type { Call, Tools } from './calls.ts'
 import { endScan, type Piece, scan, startScan } from './scan.ts'
 
@@ -53,6 +54,16 @@ export const isContent = (part: Part): boolean =>
 export const calledFinish = (finish: Finish): Finish =>
   finish.reason === 'stop' || finish.reason === 'other' ? { reason: 'tool_calls' } : finish
 
+/** Does the part call a function of the request? */
+export const isOffered = (part: Part, { schemas }: Tools): part is ToolCallPart =>
+  part.type === 'tool-call' && part.kind === 'function' && Object.hasOwn(schemas, part.name)
+
+/** The arguments of a call that are no JSON, repaired. Undefined: they stay. */
+export function repairedCall(part: ToolCallPart, tools: Tools): string | undefined {
+  if (!isOffered(part, tools) || part.cut || part.input.trim() === '') return undefined
+  return repairedArguments(part.input, tools.schemas[part.name])
+}
+
 export function callPart({ name, input, completed }: Call, isCut: boolean): ToolCallPart {
   return {
     type: 'tool-call',
@@ -66,6 +77,12 @@ export function callPart({ name, input, completed }: Call, isCut: boolean): Tool
 type Context = { isCut: boolean; report: BridgeReport }
 
 function partsOf(part: Part, tools: Tools, { isCut, report }: Context): Part[] {
+  if (part.type === 'tool-call' && !isCut) {
+    const input = repairedCall(part, tools)
+    if (input === undefined) return [part]
+    report.add('tool-call.repaired', part.at, 'input')
+    return [{ ...part, input }]
+  }
   if (part.type !== 'text') return [part]
   const pieces = piecesOf(part.text, tools)
   if (!pieces.some(piece => 'call' in piece)) return [part]

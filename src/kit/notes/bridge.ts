@@ -7,6 +7,10 @@ export const bridgeNotes = {
     meaning: 'The model wrote a call of a tool as text; it becomes a call.',
     advice: 'Turn on the parser of tool calls for this model on its server.',
   },
+  'tool-call.repaired': {
+    kind: 'emulated',
+    meaning: 'The arguments of the call were broken JSON; they are repaired.',
+  },
   'tool-call.text-details': {
     kind: 'dropped',
     meaning: 'The text held a call of a tool: its citations and log probabilities are left out.',
