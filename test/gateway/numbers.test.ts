@@ -18,7 +18,7 @@ const withNumbers = (json: string): string =>
 
 const marked = '{"a":"@0","deep":[{"b":"@1"},["@2"]],"c":"@3"}'
 const args = withNumbers(marked)
-const schema = { type: 'object', properties: { a: { type: 'integer', maximum: '@2' } } }
+const schema = { type: 'object', properties: { a: { type: 'integer', default: '@2' } } }
 const reply: Script = { calls: [{ id: 'call_1', name: 'look', args: marked }], ending: 'stop' }
 
 const start = hosts[0]?.[1] ?? expect.fail('no host')
@@ -91,7 +91,7 @@ test.each(pairs)('keep their digits in a request: %s → %s', async (client, ser
   const { sent, notes } = await asked(client, server, false)
   const unquoted = sent.replaceAll('\\', '')
   expect(unquoted).toContain(args)
-  expect(unquoted).toContain('"maximum":12345678901234567890')
+  expect(unquoted).toContain('"default":12345678901234567890')
   expect(notes).not.toContain('tool-call.number')
 })
 
