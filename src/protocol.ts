@@ -563,6 +563,8 @@ export type EncodingContext = {
    * `word`: a string, without its quotes.
    */
   output?: 'value' | 'word'
+  /** By the name of a property in the text of the response: the name that the client knows. */
+  outputNames?: Record<string, string>
   /** What the bridge has to do with the response. */
   bridge?: unknown
 }

@@ -6,6 +6,7 @@ import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
 import { kindsByType } from './passes/media-kinds.ts'
+import { nameOutput } from './passes/output-names.ts'
 import { mendTools } from './passes/own-tools.ts'
 import { plainParts, readableResults } from './passes/readable-results.ts'
 import { ownResoldSignatures } from './passes/resold-signatures.ts'
@@ -39,13 +40,31 @@ export function encodeRequest(
     protocol: to.name,
     repair: options.repair !== 'keep',
   }
-  const { request: prepared, renamed } = isOwn
-    ? mendTools(request, wanted.demands, report)
-    : prepare(request, wanted, report)
+  const {
+    request: prepared,
+    renamed,
+    names,
+  } = isOwn ? mended(request, wanted.demands, report) : prepare(request, wanted, report)
   const encoded = bridged(prepared, to, options)
   if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]
-  for (const _ in renamed) return { ...encoded, context: { ...encoded.context, tools: renamed } }
-  return encoded
+  const isNamed = Object.keys(renamed).length > 0
+  if (!isNamed && !names) return encoded
+  return {
+    ...encoded,
+    context: {
+      ...encoded.context,
+      ...(isNamed && { tools: renamed }),
+      ...(names && { outputNames: names }),
+    },
+  }
+}
+
+/** `renamed`, `names`: what the response has to undo in calls, and in its text. */
+type Prepared = ReturnType<typeof nameTools> & Pick<ReturnType<typeof nameOutput>, 'names'>
+
+function mended(request: CanonicalRequest, demands: Demands, report: PassReport): Prepared {
+  const { request: mendedTools, renamed } = mendTools(request, demands, report)
+  return { renamed, ...nameOutput(mendedTools, demands.toolNames, report) }
 }
 
 /** Writes the request as its model takes it. */
@@ -71,7 +90,7 @@ function prepare(
   request: CanonicalRequest,
   { demands, protocol, repair }: Wanted,
   report: PassReport,
-): ReturnType<typeof nameTools> {
+): Prepared {
   const plain = plainParts(request.messages, protocol, report)
   const given = withMessages(request, kindsByType(plain))
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
@@ -83,10 +102,12 @@ function prepare(
     demands.toolNames,
     report,
   )
-  const readable = readableResults(called.messages, protocol, report)
+  const { request: named, names } = nameOutput(called, demands.toolNames, report)
+  const readable = readableResults(named.messages, protocol, report)
   return {
     renamed,
-    request: withMessages(called, placeInstructions(readable, demands.instructions, report)),
+    request: withMessages(named, placeInstructions(readable, demands.instructions, report)),
+    ...(names && { names }),
   }
 }
 

@@ -65,6 +65,12 @@ export const translateNotes = {
       'The target does not accept the name of a property of this tool; another one is written and restored in calls.',
     advice: 'Use at most 64 letters, digits, underscores, dots and hyphens.',
   },
+  'output.property-renamed': {
+    kind: 'approximated',
+    meaning:
+      'The target does not accept the name of a property of the response; another one is written and restored in the text.',
+    advice: 'Use at most 64 letters, digits, underscores, dots and hyphens.',
+  },
   'schema.reference': {
     kind: 'approximated',
     meaning:

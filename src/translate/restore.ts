@@ -23,7 +23,7 @@ import { translateNotes } from './notes.ts'
 import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 
 type Tools = TranslationContext['tools']
-type Output = TranslationContext['output']
+type Output = Pick<TranslationContext, 'output' | 'outputNames'>
 
 /**
  * Replaces an empty name, which no wire allows: the client will respond that there is no such tool.
@@ -32,22 +32,23 @@ const noName = 'unnamed_tool'
 
 /**
  * Undoes in a response what the request had to change: renamed, wrapped and namespaced tools, and a
- * wrapped response format.
+ * response format that was wrapped or has other names.
  */
 export function restoreResponse(
   response: CanonicalResponse,
   notes: Note[],
-  { tools = {}, output }: Restored = {},
+  { tools = {}, output, outputNames }: Restored = {},
 ): CanonicalResponse {
+  const form = formOf({ output, outputNames })
   const isChanged = (part: Part) =>
-    (part.type === 'text' && output !== undefined) ||
+    (part.type === 'text' && form !== undefined) ||
     (part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name)))
   if (
     !response.candidates.some(({ messages }) => messages.some(({ parts }) => parts.some(isChanged)))
   )
     return response
   const restore = (part: Part): Part => {
-    if (part.type === 'text' && output) return { ...part, text: unwrapWhole(part, output, notes) }
+    if (part.type === 'text' && form) return { ...part, text: restoreText(part, form, notes) }
     if (part.type !== 'tool-call') return part
     noteName(part, notes)
     const restored = restoreName(part, tools)
@@ -76,36 +77,65 @@ export function restoreResponse(
  */
 type Wrapped = { native: boolean; at: Place | undefined }
 
-type Restored = Pick<TranslationContext, 'tools' | 'output'>
+type Restored = Pick<TranslationContext, 'tools'> & Output
+
+/** What has to be done with texts: to take them out of an object, and to give keys other names. */
+type Form = { [Key in keyof Output]: Output[Key] | undefined }
+
+const formOf = (form: Form): Form | undefined =>
+  form.output === undefined && form.outputNames === undefined ? undefined : form
+
+/** A text on its way. */
+type OpenText = { wrapped?: OutputUnwrapping; renaming?: Renaming; at: Place | undefined }
 
 /**
  * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that
- * are texts of a wrapped response format; `keys`: those that are calls with renamed properties.
+ * are texts of a response format; `keys`: those that are calls with renamed properties.
  * `hasWrapped`: there was one of them. Plain data.
  */
 export type RestoreState = {
   tools: NonNullable<Tools>
-  output: Output
+  form: Form | undefined
   open: Record<string, Wrapped & { text: Unwrapping }>
-  texts: Record<string, { text: OutputUnwrapping; at: Place | undefined }>
+  texts: Record<string, OpenText>
   keys: Record<string, { text: Renaming; names: PropertyNames }>
   hasWrapped: boolean
   notes: Note[]
 }
 
-export function startRestoring({ tools = {}, output }: Restored = {}): RestoreState {
-  return { tools, output, open: {}, texts: {}, keys: {}, hasWrapped: false, notes: [] }
+export function startRestoring({ tools = {}, output, outputNames }: Restored = {}): RestoreState {
+  const form = formOf({ output, outputNames })
+  return { tools, form, open: {}, texts: {}, keys: {}, hasWrapped: false, notes: [] }
 }
 
-function unwrapWhole({ text, at }: TextPart, output: NonNullable<Output>, notes: Note[]): string {
-  const state = startUnwrappingOutput(output)
-  const value = unwrapOutput(state, text)
-  noteOutput(state, at, notes)
-  return value + endOutput(state)
+function restoreText(part: TextPart, form: Form, notes: Note[]): string {
+  const open = startText(part, form)
+  const value = readText(open, part.text, form)
+  noteOutput(open, notes)
+  return value + endText(open, form)
 }
 
-function noteOutput({ phase, held }: OutputUnwrapping, at: Place | undefined, notes: Note[]): void {
-  if (phase === 'raw' || (phase === 'before' && held !== ''))
+const startText = ({ at }: Pick<TextPart, 'at'>, { output, outputNames }: Form): OpenText => ({
+  at,
+  ...(output && { wrapped: startUnwrappingOutput(output) }),
+  ...(outputNames && { renaming: startRenaming() }),
+})
+
+/** Reads the next chunk of a text and returns the next one for the client. */
+function readText({ wrapped, renaming }: OpenText, text: string, { outputNames }: Form): string {
+  const value = wrapped ? unwrapOutput(wrapped, text) : text
+  return renaming && outputNames ? renameChunk(renaming, value, outputNames) : value
+}
+
+/** What is left of it at its end. */
+function endText({ wrapped, renaming }: OpenText, { outputNames }: Form): string {
+  const left = wrapped ? endOutput(wrapped) : ''
+  if (!renaming || !outputNames) return left
+  return renameChunk(renaming, left, outputNames) + endRenaming(renaming)
+}
+
+function noteOutput({ wrapped, at }: OpenText, notes: Note[]): void {
+  if (wrapped?.phase === 'raw' || (wrapped?.phase === 'before' && wrapped.held !== ''))
     report(notes).add('output.unwrap-failed', at)
 }
 
@@ -122,13 +152,13 @@ export function restoreEvent(
 }
 
 function restoreStart(state: RestoreState, event: PartStart): PartStart {
-  const { tools, output, open, texts, keys, notes } = state
+  const { tools, form, open, texts, keys, notes } = state
   const { head } = event
-  if (head.type === 'text' && output) {
-    const text = startUnwrappingOutput(output)
-    texts[keyOf(event)] = { text, at: head.at }
+  if (head.type === 'text' && form) {
+    const text = startText(head, form)
+    texts[keyOf(event)] = text
     state.hasWrapped = true
-    return { ...event, head: { ...head, text: unwrapOutput(text, head.text) } }
+    return { ...event, head: { ...head, text: readText(text, head.text, form) } }
   }
   if (head.type !== 'tool-call') return event
   noteName(head, notes)
@@ -148,7 +178,7 @@ function restoreStart(state: RestoreState, event: PartStart): PartStart {
 }
 
 function restoreDelta(
-  { open, texts, keys, hasWrapped }: RestoreState,
+  { form, open, texts, keys, hasWrapped }: RestoreState,
   event: PartDelta,
   emit: Emit<CanonicalEvent>,
 ): void {
@@ -156,9 +186,9 @@ function restoreDelta(
     emit(event)
     return
   }
-  const wrapped = event.delta.kind === 'text' ? texts[keyOf(event)] : undefined
-  if (event.delta.kind === 'text' && wrapped) {
-    const text = unwrapOutput(wrapped.text, event.delta.text)
+  const changed = event.delta.kind === 'text' ? texts[keyOf(event)] : undefined
+  if (event.delta.kind === 'text' && changed && form) {
+    const text = readText(changed, event.delta.text, form)
     if (text) emit({ ...event, delta: { kind: 'text', text } })
     return
   }
@@ -178,20 +208,20 @@ function restoreDelta(
 }
 
 function restoreEnd(
-  { tools, output, open, texts, keys, hasWrapped, notes }: RestoreState,
+  { tools, form, open, texts, keys, hasWrapped, notes }: RestoreState,
   event: PartEnd,
   emit: Emit<CanonicalEvent>,
 ): void {
   const { candidate, part, final } = event
-  const wrapped = hasWrapped ? texts[keyOf(event)] : undefined
-  if (wrapped && output) {
+  const changed = hasWrapped ? texts[keyOf(event)] : undefined
+  if (changed && form) {
     delete texts[keyOf(event)]
-    noteOutput(wrapped.text, wrapped.at, notes)
-    const text = endOutput(wrapped.text)
+    noteOutput(changed, notes)
+    const text = endText(changed, form)
     if (text) emit({ type: 'part.delta', candidate, part, delta: { kind: 'text', text } })
     emit(
       final?.type === 'text'
-        ? { ...event, final: { ...final, text: unwrapWhole(final, output, []) } }
+        ? { ...event, final: { ...final, text: restoreText(final, form, []) } }
         : event,
     )
     return

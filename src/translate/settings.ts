@@ -50,11 +50,13 @@ export const withDigits = (notes: Note[], keepsDigits = true): Note[] =>
   keepsDigits ? notes.filter(({ code }) => code !== 'tool-call.number') : notes
 
 /**
- * Has the bridge to do something with the response, or are tools renamed in it? Then it is decoded
+ * Has the bridge to do something with the response, or are names restored in it? Then it is decoded
  * also between equal protocols.
  */
 export const changesResponse = ({ bridge, context }: Settings): boolean =>
-  (bridge !== undefined && context?.bridge !== undefined) || context?.tools !== undefined
+  (bridge !== undefined && context?.bridge !== undefined) ||
+  context?.tools !== undefined ||
+  context?.outputNames !== undefined
 
 /** The first note that strict forbids. */
 export function forbidden(notes: Note[], strict: Settings['strict']): Note | undefined {

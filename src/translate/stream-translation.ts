@@ -88,7 +88,7 @@ class Translation implements Own<string> {
     this.#bridged = context?.bridge === undefined ? undefined : bridge?.events(context.bridge)
     this.#restoring = startRestoring(context)
     this.#restoresInput = context?.tools !== undefined
-    this.#restoresText = context?.output !== undefined
+    this.#restoresText = context?.output !== undefined || context?.outputNames !== undefined
     this.#order = startNormalizing(to, { ...this.#options, fieldNames: from.fieldNames })
     this.#encoding = this.#begin(undefined)
     this.reader = strict

@@ -1,6 +1,6 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
-import { isObject, type JsonObject } from '../../kit/json/json.ts'
+import { isObject, type JsonObject, parseJson } from '../../kit/json/json.ts'
 import { endsSomewhere, enforceable, isEnforceable } from '../../kit/tools/enforceable.ts'
 import { areSpelled } from '../../kit/tools/property-names.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
@@ -68,9 +68,12 @@ export function hasOddTools(
 ): boolean {
   if (!checking.has(options.schemas ?? 'keep') || !isObject(body)) return false
   const tools = [...declaredIn(body['tools']), ...declaredIn(toolsOf(body['toolConfig']))]
-  if (tools.length === 0) return false
+  const format = formatIn(body)
+  if (tools.length === 0 && !format) return false
   const request = { messages: [], ...(model !== undefined && { model }) }
   const { toolNames, schemas } = to.demands(request, options)
+  const { spellProperty } = toolNames
+  if (format && spellProperty && !areSpelled(format, spellProperty)) return true
   const seen = new Set<string>()
   return tools.some(tool => {
     if (typeof tool.name !== 'string') return false
@@ -93,6 +96,16 @@ function isOdd(
   if (spellProperty && !areSpelled(schema, spellProperty)) return true
   if (!isStrict || strict === undefined) return false
   return strict === 'grammar' ? !isInGrammar(schema) : !isInStrictSubset(schema)
+}
+
+/** The schema of the response, in the protocols that have demands on its properties. */
+function formatIn({ output_config: config, outputConfig }: JsonObject): JsonObject | undefined {
+  const at = (value: unknown, ...keys: string[]) =>
+    keys.reduce<unknown>((inner, key) => (isObject(inner) ? inner[key] : undefined), value)
+  const text = at(outputConfig, 'textFormat', 'structure', 'jsonSchema', 'schema')
+  const found =
+    typeof text === 'string' ? parseJson(text) : (text ?? at(config, 'format', 'schema'))
+  return isObject(found) ? found : undefined
 }
 
 const toolsOf = (config: unknown) => (isObject(config) ? config['tools'] : undefined)

@@ -153,6 +153,20 @@ export const examples: Record<string, Example> = {
       },
     ],
   }),
+  'output.property-renamed': toMessages({
+    ...chat.says(user),
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        name: 'list',
+        schema: {
+          type: 'object',
+          properties: { $top: { type: 'integer' } },
+          additionalProperties: false,
+        },
+      },
+    },
+  }),
   'tool.property-renamed': toMessages({
     ...chat.says(user),
     tools: [
