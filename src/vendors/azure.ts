@@ -90,6 +90,13 @@ export const azure = {
       options: { tools: { schemas: 'plain' } },
       sources: ['https://platform.openai.com/docs/guides/structured-outputs'],
     },
+    {
+      fact: 'Freeform tools are accepted as custom tools.',
+      protocols: ['chat-completions'],
+      models: ['gpt-5+*'],
+      options: { chatCompletions: { customTools: 'write' } },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
     ...openaiModels,
     ...claudeModels,
   ],

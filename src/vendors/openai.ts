@@ -83,6 +83,13 @@ export const openai = {
       options: { chatCompletions: { reasoningInHistory: 'never' } },
       sources: ['https://platform.openai.com/docs/api-reference'],
     },
+    {
+      fact: 'Freeform tools are accepted as custom tools.',
+      protocols: ['chat-completions'],
+      models: ['gpt-5+*'],
+      options: { chatCompletions: { customTools: 'write' } },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
     ...openaiModels,
   ],
 } as const satisfies Vendor

@@ -72,14 +72,6 @@ export const vllm = {
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
     },
     {
-      fact: 'Tools are functions; freeform tools are refused.',
-      protocols: ['chat-completions'],
-      options: { chatCompletions: { customTools: 'wrap' } },
-      sources: [
-        'https://github.com/vllm-project/vllm/blob/main/vllm/entrypoints/openai/protocol.py',
-      ],
-    },
-    {
       fact: 'Over messages, a budget of thinking tokens needs a reasoning parser on the server.',
       protocols: ['messages'],
       speak: { protocol: 'chat-completions', when: 'thinking-budget' },

@@ -173,14 +173,8 @@ const wrapped = {
     additionalProperties: false,
   },
 }
-const chatPatch = {
-  type: 'custom',
-  custom: {
-    name: 'apply_patch',
-    description: 'Edits.',
-    format: { type: 'grammar', grammar: { definition: 'start: "x"', syntax: 'lark' } },
-  },
-}
+const { input_schema: parameters, ...patchWords } = wrapped
+const chatPatch = { type: 'function', function: { ...patchWords, parameters } }
 const space = {
   type: 'namespace',
   name: 'mcp',
@@ -377,8 +371,9 @@ const rows: Row[] = [
         {
           ...say['chat-completions'],
           tools: [chatPatch],
-          tool_choice: { type: 'custom', custom: { name: 'apply_patch' } },
+          tool_choice: { type: 'function', function: { name: 'apply_patch' } },
         },
+        'approximated /tools/0 freeform.wrapped',
       ],
       messages: [
         { ...say.messages, tools: [wrapped], tool_choice: { type: 'tool', name: 'apply_patch' } },
@@ -401,14 +396,11 @@ const rows: Row[] = [
         {
           messages: [
             user('x'),
-            calling({
-              id: 'c',
-              type: 'custom',
-              custom: { name: 'apply_patch', input: '*** "é"\n' },
-            }),
+            calling(call('c', JSON.stringify({ input: '*** "é"\n' }), 'apply_patch')),
             { role: 'tool', tool_call_id: 'c', content: 'ok' },
           ],
         },
+        'approximated /input/1 freeform.wrapped',
       ],
       messages: [
         {

@@ -55,10 +55,10 @@ export type ChatCompletionsOptions = Pick<
    */
   missingReasoning?: 'omit' | 'blank'
   /**
-   * Freeform tools. `write` (default): as custom tools; a server that responds with a function call
-   * is understood. `wrap`: as functions with one string, for servers that know functions only.
+   * Freeform tools. `wrap` (default): as functions with one string, as most servers refuse others.
+   * `write`: as custom tools; a server that responds with a function call is understood.
    */
-  customTools?: 'write' | 'wrap'
+  customTools?: 'wrap' | 'write'
   /**
    * The field for the token limit. Default `max_completion_tokens`: reasoning models refuse the
    * older one.
@@ -175,7 +175,7 @@ export const options = {
   unsignedReasoning: ['bare', 'seal'],
   reasoningInHistory: ['tool-turns', 'never', 'always'],
   missingReasoning: ['omit', 'blank'],
-  customTools: ['write', 'wrap'],
+  customTools: ['wrap', 'write'],
   maxTokensField: ['max_completion_tokens', 'max_tokens'],
   seedField: ['seed', 'random_seed'],
   shortIds: 'flag',

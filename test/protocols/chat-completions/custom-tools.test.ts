@@ -17,7 +17,9 @@ const patch = {
   format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' },
 }
 const body = (more: object = {}) => items.request({ tools: [patch, items.tool('look')], ...more })
-const ask = (more?: object, options: object = {}) => {
+/** Of a server that supports them. */
+const written = { chatCompletions: { customTools: 'write' } }
+const ask = (more?: object, options: object = written) => {
   const {
     body: wire,
     notes,
@@ -136,13 +138,12 @@ describe('a freeform tool', () => {
 
   test('comes back under its own name when this protocol refuses the name', () => {
     const { wire, context } = ask({ tools: [{ ...patch, name: 'my.patch' }] })
-    const written = (wire['tools'] as { custom: { name: string } }[])[0]?.custom.name ?? ''
-    expect(response([asFunction(wrapped, written)], context).output).toMatchObject([
+    const name = (wire['tools'] as { custom: { name: string } }[])[0]?.custom.name ?? ''
+    expect(response([asFunction(wrapped, name)], context).output).toMatchObject([
       { ...taken, name: 'my.patch' },
     ])
     expect(
-      response([{ id: 'c1', type: 'custom', custom: { name: written, input: 'x' } }], context)
-        .output,
+      response([{ id: 'c1', type: 'custom', custom: { name, input: 'x' } }], context).output,
     ).toMatchObject([{ name: 'my.patch', input: 'x' }])
   })
 
@@ -167,8 +168,20 @@ describe('a freeform tool', () => {
   })
 })
 
-describe('with customTools: wrap', () => {
-  const options = { chatCompletions: { customTools: 'wrap' } }
+test.each([
+  ['openai', 'gpt-5.6', 'custom'],
+  ['azure', 'gpt-7', 'custom'],
+  ['openai', 'gpt-4.1', 'function'],
+  ['deepseek', 'deepseek-v4-flash', 'function'],
+  ['vllm', 'm', 'function'],
+  ['litellm', 'm', 'function'],
+] as const)('%s gets a freeform tool for %s as %s', (vendor, model, type) => {
+  const { wire } = ask({ model }, { vendor })
+  expect((wire['tools'] as { type: string }[])[0]?.type).toBe(type)
+})
+
+describe('by default', () => {
+  const options = {}
   const message = items.says({ role: 'user', content: 'hi' }, taken, {
     type: 'custom_tool_call_output',
     call_id: 'c1',

@@ -723,10 +723,11 @@ describe('tool choices', () => {
       [],
     )
     hold(
-      toChat('responses', {
-        tools: [...theirs, { type: 'custom', name: 'h' }],
-        tool_choice: other,
-      }),
+      toChat(
+        'responses',
+        { tools: [...theirs, { type: 'custom', name: 'h' }], tool_choice: other },
+        { chatCompletions: { customTools: 'write' } },
+      ),
       { tool_choice },
       [],
     )

@@ -40,7 +40,7 @@ export function demands(
     toolNames: {
       spell: namesByLetter ? byLetter : name => mapName(name, longest),
       longest,
-      freeform: customTools === 'wrap' ? 'wrapped' : 'freeform',
+      freeform: customTools === 'write' ? 'freeform' : 'wrapped',
     },
     toolPairs: {
       resultsFollowCalls: true,
