@@ -39,40 +39,43 @@ export const rules: readonly SchemaRule[] = [
 ]
 
 /**
- * The subset of strict tools. Source:
+ * Keywords that strict tools and schemas of responses may not have. Source:
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
  */
+export const refusedWords: ReadonlySet<string> = new Set([
+  'oneOf',
+  'not',
+  'if',
+  'then',
+  'else',
+  'dependentRequired',
+  'dependentSchemas',
+  'patternProperties',
+  'propertyNames',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+  'contains',
+  'minContains',
+  'maxContains',
+  'minProperties',
+  'maxProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+])
+
+/** The subset of strict tools. Source: as above. */
 export const strictRules: readonly SchemaRule[] = [
   closed,
   refuses(
     (key, value) =>
-      [
-        'oneOf',
-        'not',
-        'if',
-        'then',
-        'else',
-        'dependentRequired',
-        'dependentSchemas',
-        'patternProperties',
-        'propertyNames',
-        'minimum',
-        'maximum',
-        'exclusiveMinimum',
-        'exclusiveMaximum',
-        'multipleOf',
-        'minLength',
-        'maxLength',
-        'maxItems',
-        'uniqueItems',
-        'contains',
-        'minContains',
-        'maxContains',
-        'minProperties',
-        'maxProperties',
-        'unevaluatedItems',
-        'unevaluatedProperties',
-      ].includes(key) ||
+      refusedWords.has(key) ||
       (key === 'minItems' && value !== 0 && value !== 1) ||
       (key === 'format' && ![...formats, 'uri', 'uuid'].includes(String(value))) ||
       (key === 'pattern' && (hasLookaround(value) || /\\[1-9bB]/.test(String(value)))) ||

@@ -1,3 +1,4 @@
+import { refusedWords } from '../../../src/testing/hosts/anthropic.ts'
 import { chatServer, schemaHas } from './base/chat.ts'
 import { blocksOf, messagesServer } from './base/messages.ts'
 import { isJson, type Json, listOf, type Simulator } from './base/turn.ts'
@@ -66,20 +67,6 @@ const lines: {
 
 const lineOf = (model: string) =>
   lines.find(({ models }) => models.test(model)) as (typeof lines)[number]
-
-const refusedWords = new Set([
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'maxItems',
-  'uniqueItems',
-  'minProperties',
-  'maxProperties',
-])
 
 /** A keyword that structured outputs do not take. */
 const badKeyword = (schema: unknown) =>
