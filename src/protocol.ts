@@ -258,7 +258,7 @@ export type ToolOptions = {
   /**
    * The schemas of tools. `keep` (default): between equal protocols they stay; between others they
    * are what every server of the target takes. `fitting`: the latter always. `plain`: besides, no
-   * `$schema`, no unions at the root, and no types next to unions. `typed`: besides, a type in
+   * `$schema` and `$id`, no unions at the root, and no types next to unions. `typed`: besides, a type in
    * every schema, and nothing next to references. `flat`: no references, and nothing but `type`,
    * `properties` and `required` at the root. `portable`: as they are, but patterns of texts that
    * Python does not compile move into the description; `anchored`: so do those that do not begin
@@ -356,7 +356,7 @@ export type SchemaDialect = {
    */
   references?: 'bare' | 'none'
   /**
-   * `plain`: no `$schema`, and no type next to a union. `typed`: besides, every schema has a type.
+   * `plain`: no `$schema` and `$id`, and no type next to a union. `typed`: besides, every schema has a type.
    */
   form?: 'plain' | 'typed'
   /** Arrays need no items, and an object at the root no properties. */

@@ -15,9 +15,11 @@ export const litellm = {
       ],
     },
     {
+      // Its form is that of whatever runs the model.
       protocol: 'responses',
       baseUrl: 'http://localhost:4000/v1',
       auth: 'bearer',
+      support: 'partial',
       sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
     },
     {

@@ -16,10 +16,13 @@ export const mistral = {
   passThrough: ['/v1/embeddings', '/v1/moderations'],
   facts: [
     {
-      fact: 'Schemas of tools are checked: 2020-12.',
+      fact: 'Schemas of tools are checked: 2020-12, without `$schema` and `$id`.',
       protocols: ['chat-completions'],
-      options: { tools: { schemas: 'fitting' } },
-      sources: ['https://github.com/SylphxAI/pdf-reader-mcp/issues/63'],
+      options: { tools: { schemas: 'plain' } },
+      sources: [
+        'https://github.com/SylphxAI/pdf-reader-mcp/issues/63',
+        'https://github.com/BerriAI/litellm/pull/13389',
+      ],
     },
     {
       fact: 'The role `developer` is not accepted; `system` is.',

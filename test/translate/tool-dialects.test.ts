@@ -163,6 +163,12 @@ describe('callers of the same protocol', () => {
     expect(written(name, given, { from: name, model }).schema).toBe(given)
   })
 
+  test('of Mistral keep no name of a schema', () => {
+    const given = { $id: 'x', $schema: 'https://json-schema.org/draft/2020-12/schema', ...open }
+    for (const from of ['chat-completions', 'messages', 'responses'] as const)
+      expect(written('chat-completions', given, { from, vendor: 'mistral' }).schema).toEqual(open)
+  })
+
   test('keep a tool that the vendor takes', () => {
     const given = { type: 'object' }
     for (const [name, vendor] of [

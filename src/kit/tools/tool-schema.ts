@@ -20,6 +20,9 @@ export type FittedSchema = { schema: JsonObject; lost: readonly SchemaLoss[]; wo
 
 const nothing: readonly SchemaLoss[] = []
 
+/** What names a whole schema, and constrains nothing. */
+const naming = ['$schema', '$id'] as const
+
 /**
  * The schema as servers take it: in the words of the 2020-12 draft, with an object that has
  * properties at the root, and items in each array. The same object if nothing changed.
@@ -49,7 +52,7 @@ function fittedOnce(given: JsonObject, dialect: SchemaDialect): FittedSchema {
   const resolved = references ? resolveReferences(folded, references) : undefined
   if (resolved?.isLess) lost.push('schema.reference')
   const bare = resolved?.schema ?? folded
-  const named = form && '$schema' in bare ? without(bare, ['$schema']) : bare
+  const named = form && naming.some(key => key in bare) ? without(bare, [...naming]) : bare
   const complete = form === 'typed' ? typed(named) : undefined
   const typedOnce = complete?.schema ?? named
   const compiled = patterns ? fitSchema(typedOnce, refusedPatterns[patterns]) : typedOnce

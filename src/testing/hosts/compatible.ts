@@ -15,7 +15,12 @@ import { atRoot, listIn, newestDraft, refuses } from './schema-rules.ts'
 export const mistral: Host = {
   protocols: ['chat-completions'],
   name: openName,
-  rules: () => [newestDraft, objectAtRoot],
+  rules: () => [
+    newestDraft,
+    objectAtRoot,
+    // https://github.com/BerriAI/litellm/pull/13389
+    refuses(key => key === '$schema' || key === '$id'),
+  ],
 }
 
 // https://github.com/esengine/DeepSeek-Reasonix/issues/4086, https://github.com/refly-ai/refly/issues/1794,
@@ -42,7 +47,7 @@ export const groq: Host = {
       if (schema['required'] && !isObject(schema['properties']))
         faults.push(`${at}: 'required' present but 'properties' is missing`)
     }),
-    // https://github.com/eigent-ai/eigent/pull/1786
+    // https://github.com/eigent-ai/eigent/issues/1511
     ...(isStrict(declared) ? [closed] : []),
   ],
 }
