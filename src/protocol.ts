@@ -260,9 +260,8 @@ export type ToolOptions = {
    * are what every server of the target takes. `fitting`: the latter always. `plain`: besides, no
    * `$schema` and `$id`, no unions at the root, and no types next to unions. `typed`: besides, a type in
    * every schema, and nothing next to references. `flat`: no references, and nothing but `type`,
-   * `properties` and `required` at the root. `portable`: as they are, but patterns of texts that
-   * Python does not compile move into the description; `anchored`: so do those that do not begin
-   * with `^` and end with `$`.
+   * `properties` and `required` at the root. `portable`: patterns that Python does not compile
+   * move into the description. `anchored`: so do those that do not begin with `^` and end with `$`.
    */
   schemas?: 'keep' | 'fitting' | 'plain' | 'typed' | 'flat' | 'portable' | 'anchored'
   /**
