@@ -4,7 +4,7 @@ import { decodeError } from './errors.ts'
 import { type ChatCompletionsOptions, options } from './options.ts'
 import { path, protocolName } from './own.ts'
 import { controlNames } from './request/effort.ts'
-import { fieldNames, olderNames } from './request/field-names.ts'
+import { fieldNames, olderNames } from './request/fields.ts'
 
 /** What both halves have. */
 export const facts: ProtocolFacts<ChatCompletionsOptions> & { readonly name: typeof protocolName } =

@@ -4,7 +4,7 @@ import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
 import { type ConverseOptions, options } from './options.ts'
 import { path, protocolName } from './own.ts'
-import { fieldNames } from './request/field-names.ts'
+import { fieldNames } from './request/fields.ts'
 import { signatureIssuers } from './vocabulary.ts'
 
 /** What both halves have. */

@@ -3,7 +3,7 @@ import { detect } from './detect.ts'
 import { decodeError } from './errors.ts'
 import { type MessagesOptions, options } from './options.ts'
 import { path, protocolName } from './own.ts'
-import { fieldNames } from './request/field-names.ts'
+import { fieldNames } from './request/fields.ts'
 
 /** What both halves have. */
 export const facts: ProtocolFacts<MessagesOptions> & { readonly name: typeof protocolName } = {

@@ -1,6 +1,9 @@
 import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
+import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { errorTable } from '../errors.ts'
 import type { ChatCompletionsBody } from '../schema.ts'
+import { usageTable } from '../usage.ts'
 import { controls } from './effort.ts'
 import { encodeModalities, encodeVoice } from './format.ts'
 import {
@@ -117,3 +120,97 @@ export const fields = fieldTable<RequestWriting>(inCode, [
   }),
   row('stream_options/include_obfuscation', 'stream.obfuscation', ofStreams),
 ])
+
+/** The wire field of each canonical field. */
+export const fieldNames: FieldNames = {
+  ...fields.names,
+  ...usageTable.names,
+  ...errorTable.names,
+  turns: 'messages',
+  'error.details': 'error',
+  expiresAt: 'expires_at',
+  // Unknown keys of the error itself.
+  details: '',
+  phase: '',
+  candidates: 'choices',
+  'toolChoice.raw': 'tool_choice',
+  'toolChoice.mode': 'tool_choice',
+  'toolChoice.name': 'tool_choice',
+  'cache.auto': 'cache_control',
+  'cache.auto.ttl': 'cache_control/ttl',
+  serviceTier: 'service_tier',
+  'prediction.parts': 'prediction',
+  'reasoning.effort': 'reasoning_effort',
+  'reasoning.budgetTokens': 'reasoning/max_tokens',
+  'reasoning.mode': 'thinking/type',
+  'reasoning.display': 'reasoning/exclude',
+  'reasoning.summary': 'reasoning/summary',
+  'output.format.schema': 'response_format/json_schema/schema',
+  'output.format.strict': 'response_format/json_schema/strict',
+  'output.format.name': 'response_format/json_schema/name',
+  'output.format.description': 'response_format/json_schema/description',
+  description: 'function/description',
+  parameters: 'function/parameters',
+  strict: 'function/strict',
+  input: 'function/arguments',
+  callId: 'tool_call_id',
+  itemId: 'id',
+  detail: 'image_url/detail',
+  filename: 'file/filename',
+  citations: 'annotations',
+  createdAt: 'created',
+  'finish.reason': 'finish_reason',
+  'finish.sequence': 'finish_reason',
+  'finish.details': 'finish_reason',
+  // The signatures of reasoning that the signature of a call carries are at the same path.
+  'thought_signature:signature': '',
+  'thought_signature:id': '',
+  'reasoning_items:signature': 'encrypted_content',
+  // Objects whose unknown keys are kept under their own name.
+  'metadata/*': '',
+  'reasoning/*': '',
+  'thinking/*': '',
+  'stream_options/*': '',
+  'prompt_cache_options/*': '',
+  'response_format/*': '',
+  'json_schema/*': '',
+  'tool_choice/*': '',
+  'message/*': '',
+  'reasoning_details/*': '',
+  'thinking_blocks/*': '',
+  'provider_specific_fields/*': '',
+  'logprobs/*': '',
+  'function/*': '',
+  'custom/*': '',
+  'format/*': '',
+  'grammar/*': '',
+  'image_url/*': '',
+  'file/*': '',
+  'input_audio/*': '',
+  'audio/*': '',
+  'prompt_cache_breakpoint/*': '',
+  'cache_control/*': '',
+  'prediction/*': '',
+  // Functions and custom tools have a name at different places, so the note points at the whole
+  // tool, choice or call.
+  'tools:name': '',
+  'tool_choice:name': '',
+  'tool_calls:name': '',
+  'functions:description': 'description',
+  'functions:parameters': 'parameters',
+  'functions:strict': 'strict',
+  'function_call:input': 'arguments',
+  contextSize: 'search_context_size',
+  userLocation: 'user_location',
+  'content:citations': '../annotations',
+  'content:logprobs': '../../logprobs/content',
+  'refusal:logprobs': '../../logprobs/refusal',
+  'content:cache': 'prompt_cache_breakpoint',
+  'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
+}
+
+export const olderNames = {
+  maxOutputTokens: ['max_tokens'],
+  toolChoice: ['function_call'],
+  tools: ['functions'],
+}

@@ -1,6 +1,9 @@
 import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import { isObject } from '../../../kit/json/json.ts'
+import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { errorTable } from '../errors.ts'
+import { usageTable } from '../usage.ts'
 import { tierWords } from '../vocabulary.ts'
 import { encodeMetadata, encodeStop } from './settings.ts'
 
@@ -88,4 +91,72 @@ export const places: Readonly<Record<string, readonly string[]>> = {
     'reasoning/effort',
     'output_config/effort',
   ],
+}
+
+/** The path of each canonical field on this wire. */
+export const fieldNames: FieldNames = {
+  ...fields.names,
+  ...usageTable.names,
+  ...errorTable.names,
+  turns: 'messages',
+  'output.format.strict': 'outputConfig/textFormat',
+  'output.format.schema': 'outputConfig/textFormat/structure/jsonSchema/schema',
+  'output.format.description': 'outputConfig/textFormat/structure/jsonSchema/description',
+  'toolChoice.mode': 'toolConfig/toolChoice',
+  'toolChoice.raw': 'toolConfig/toolChoice',
+  'toolChoice.name': 'toolConfig/toolChoice/tool/name',
+  'toolChoice:name': 'tool/name',
+  parallelToolCalls: 'additionalModelRequestFields/tool_choice/disable_parallel_tool_use',
+  parameters: 'inputSchema/json',
+  isError: 'status',
+  callId: 'toolUseId',
+  'toolUse:id': 'toolUseId',
+  'image:mime': 'format',
+  'document:mime': 'format',
+  'video:mime': 'format',
+  'audio:mime': 'format',
+  title: 'name',
+  'reasoningContent:signature': 'reasoningText/signature',
+  redacted: 'redactedContent',
+  phase: '',
+  // With `/*`: objects whose unknown keys are kept under the object's name.
+  'additionalModelRequestFields/*': '',
+  'inferenceConfig/*': '',
+  'outputConfig/*': '',
+  'textFormat/*': '',
+  'structure/*': '',
+  'jsonSchema/*': '',
+  'toolConfig/*': '',
+  'toolChoice/*': '',
+  'serviceTier/*': '',
+  'thinking/*': '',
+  'reasoning_config/*': '',
+  'reasoningConfig/*': '',
+  'reasoning/*': '',
+  'output_config/*': '',
+  'tool_choice/*': '',
+  'inputSchema/*': '',
+  'source/*': '',
+  'content/*': '',
+  'sourceContent/*': '',
+  'location/*': '',
+  'web/*': '',
+  'documentChar/*': '',
+  'documentPage/*': '',
+  'documentChunk/*': '',
+  'searchResultLocation/*': '',
+  's3Location/*': '',
+  'citations/*': '',
+  'reasoningText/*': '',
+  'output/*': '',
+  'message/*': '',
+  'metrics/*': '',
+  ':details': '',
+  ':status': 'message',
+  'finish.reason': 'stopReason',
+  'finish.sequence': 'additionalModelResponseFields',
+  'finish.details': 'trace',
+  serviceTier: 'serviceTier/type',
+  serverTools: 'serverToolUsage',
+  cacheWriteByTtl: 'cacheDetails',
 }

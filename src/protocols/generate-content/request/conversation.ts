@@ -1,8 +1,10 @@
 import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
+import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import { signsCalls } from '../../../models/gemini.ts'
@@ -17,7 +19,6 @@ import type {
   GenerateContentWrittenContent,
   GenerateContentWrittenPart,
 } from '../schema.ts'
-import { groupTurns, type Turn } from './turns.ts'
 
 // ---- wire → canonical
 
@@ -274,3 +275,27 @@ function encodeTurns(
     return written.length > 0 ? [{ role: role === 'model' ? 'model' : 'user', parts: written }] : []
   })
 }
+
+/**
+ * Contents as this wire groups them: all results of a turn are together, in a content of their own.
+ */
+type Turn = TurnOf<'user' | 'model' | 'system'>
+
+/**
+ * Groups messages of another protocol as this one requires: a turn with calls or reasoning is one
+ * content, and so are the results of its calls.
+ */
+function groupTurns(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = []
+  for (const turn of joinAssistants(messages, 'model')) {
+    const last = turns.at(-1)
+    if (holdsResults(turn) && last && holdsResults(last)) {
+      append(last.parts, turn.parts)
+      append(last.sources, turn.sources)
+    } else turns.push(turn)
+  }
+  return turns
+}
+
+const holdsResults = ({ role, parts }: Turn) =>
+  role === 'user' && parts.some(({ type }) => type === 'tool-result')

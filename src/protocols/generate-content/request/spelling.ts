@@ -5,7 +5,7 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import { protocolName } from '../own.ts'
-import { fieldNames } from './field-names.ts'
+import { fieldNames } from './fields.ts'
 
 /**
  * Servers of this protocol read field names in camelCase and in snake_case, and clients send

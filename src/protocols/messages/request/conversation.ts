@@ -1,5 +1,6 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
+import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -19,7 +20,6 @@ import type {
   MessagesWrittenBlock,
   MessagesWrittenMessage,
 } from '../schema.ts'
-import { groupTurns } from './turns.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
@@ -233,4 +233,27 @@ function encodeTurns(
   const wire = wires.map(wireOfMessage)
   report.resolvePending(wire, '/messages')
   return wire
+}
+
+type Turn = TurnOf<'user' | 'assistant' | 'system'>
+
+/**
+ * Groups messages of another protocol as this one requires: an assistant turn with tools or
+ * reasoning is one message, and text of the user after tool results is in the message of the
+ * results.
+ */
+function groupTurns(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = []
+  for (const turn of joinAssistants(messages, 'assistant')) {
+    const last = turns.at(-1)
+    if (
+      turn.role === 'user' &&
+      last?.role === 'user' &&
+      last.parts.some(({ type }) => type === 'tool-result')
+    ) {
+      append(last.parts, turn.parts)
+      append(last.sources, turn.sources)
+    } else turns.push(turn)
+  }
+  return turns
 }

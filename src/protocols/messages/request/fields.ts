@@ -1,6 +1,9 @@
 import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
+import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import { errorTable } from '../errors.ts'
 import type { MessagesBody } from '../schema.ts'
+import { usageTable } from '../usage.ts'
 import { requestTier } from '../vocabulary.ts'
 import { encodeStop } from './settings.ts'
 
@@ -71,3 +74,49 @@ export const isLimit = (value: unknown): value is number => typeof value === 'nu
 /** Other words are unknown. */
 export const isDisplay = (value: unknown): value is string =>
   value === 'summarized' || value === 'omitted' || value === 'updates'
+
+/** The path of each canonical field on this wire. */
+export const fieldNames: FieldNames = {
+  ...fields.names,
+  ...usageTable.names,
+  ...errorTable.names,
+  turns: 'messages',
+  'output.format.strict': 'output_config/format',
+  'output.format.schema': 'output_config/format/schema',
+  'toolChoice.raw': 'tool_choice/type',
+  'toolChoice.mode': 'tool_choice/type',
+  'toolChoice.name': 'tool_choice/name',
+  redacted: 'data',
+  phase: '',
+  'cache.auto.ttl': 'cache_control/ttl',
+  'cache.ttl': 'cache_control/ttl',
+  cache: 'cache_control',
+  parameters: 'input_schema',
+  deferLoading: 'defer_loading',
+  allowedCallers: 'allowed_callers',
+  examples: 'input_examples',
+  maxUses: 'max_uses',
+  allowedDomains: 'allowed_domains',
+  blockedDomains: 'blocked_domains',
+  userLocation: 'user_location',
+  eagerStreaming: 'eager_input_streaming',
+  isError: 'is_error',
+  callId: 'tool_use_id',
+  toolset: 'toolset_name',
+  // With `/*`: objects whose unknown keys are kept under the object's name.
+  'metadata/*': '',
+  'thinking/*': '',
+  'output_config/*': '',
+  'output_format/*': '',
+  'format/*': '',
+  'tool_choice/*': '',
+  'cache_control/*': '',
+  'citations/*': '',
+  'source/*': '',
+  'finish.reason': 'stop_reason',
+  'finish.sequence': 'stop_sequence',
+  'finish.details': 'stop_details',
+  cacheWriteByTtl: 'cache_creation',
+  serverTools: 'server_tool_use',
+  serviceTier: 'usage/service_tier',
+}

@@ -16,11 +16,11 @@ import { createMessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fault, keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import { type MessagesBody, MessagesRequest } from '../schema.ts'
-import { betasOf } from './betas.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, nativeReasoningSpec, type Thought } from './effort.ts'
 import { fields, isLimit } from './fields.ts'
 import {
+  betasOf,
   decodeFormat,
   encodeCaching,
   encodeFormat,

@@ -1,8 +1,11 @@
 import { isNeutral } from '../../../canonical/neutral.ts'
 import { hashHex } from '../../../kit/conversation/ids.ts'
 import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
+import type { FieldNames } from '../../../protocol.ts'
 import type { Writing } from '../content/writing.ts'
+import { errorTable } from '../errors.ts'
 import type { ResponsesBody } from '../schema.ts'
+import { usageTable } from '../usage.ts'
 
 const row = rowFor<Writing, ResponsesBody>()
 const byCode = { write: false } as const
@@ -130,4 +133,67 @@ function encodeEdits(edits: unknown, { native, report }: Writing, field: string)
   if (native || Array.isArray(edits)) return edits
   if (!isNeutral(field, edits)) report.add('field.unsupported', '', field)
   return undefined
+}
+
+/** The path of each canonical field in this protocol. */
+export const fieldNames: FieldNames = {
+  ...fields.names,
+  ...usageTable.names,
+  ...errorTable.names,
+  turns: 'input',
+  'error.details': 'error',
+  // Unknown keys of the error itself.
+  details: '',
+  'toolChoice.raw': 'tool_choice',
+  redacted: 'encrypted_content',
+  'output:logprobs': 'logprobs',
+  'output.format.schema': 'text/format/schema',
+  'output.format.strict': 'text/format/strict',
+  'output.format.description': 'text/format/description',
+  output: 'text',
+  logprobs: 'top_logprobs',
+  'logprobs.enabled': 'include',
+  serviceTier: 'service_tier',
+  user: 'user',
+  'state.include': 'include',
+  // Objects whose unknown keys are kept under the object's own name.
+  'text/*': '',
+  'tool_choice/*': '',
+  'format/*': '',
+  'reasoning/*': '',
+  'prompt_cache_options/*': '',
+  'stream_options/*': '',
+  'prompt_cache_breakpoint/*': '',
+  'input_audio/*': '',
+  'incomplete_details/*': '',
+  'metadata/*': '',
+  deferLoading: 'defer_loading',
+  allowedDomains: 'filters/allowed_domains',
+  contextSize: 'search_context_size',
+  userLocation: 'user_location',
+  allowedCallers: 'allowed_callers',
+  callId: 'call_id',
+  itemId: 'id',
+  citations: 'annotations',
+  cache: 'prompt_cache_breakpoint',
+  finish: 'status',
+  'finish.reason': 'status',
+  'incomplete_details:finish': 'reason',
+  'incomplete_details:finish.reason': 'reason',
+  'input:signature': 'encrypted_content',
+  'output:signature': 'encrypted_content',
+  'content:logprobs': 'logprobs',
+  'tools:output': 'output_schema',
+  'input:id': 'call_id',
+  'input:input': 'arguments',
+  'output:id': 'call_id',
+  'output:input': 'arguments',
+  'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
+  'output:cache.ttl': 'prompt_cache_breakpoint/ttl',
+  'content:mime': 'input_audio/format',
+  'tools:namespace': '../name',
+  'tools:namespaceDescription': '../description',
+  'tools:namespaceFields': '../',
+  createdAt: 'created_at',
+  completedAt: 'completed_at',
 }

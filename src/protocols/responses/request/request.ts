@@ -19,12 +19,13 @@ import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import { type ResponsesBody, ResponsesRequest } from '../schema.ts'
 import { encodeItems } from './conversation.ts'
-import { decodeOlderSummary, encodeReasoningSpec } from './effort.ts'
 import { fields } from './fields.ts'
 import {
   decodeInclude,
+  decodeOlderSummary,
   decodeOutput,
   encodeOutput,
+  encodeReasoningSpec,
   encodeState,
   type Reading,
   refuseReferences,
