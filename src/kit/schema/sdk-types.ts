@@ -1,5 +1,5 @@
-// The only `any` of the source: nothing else is assignable to the enums and closed unions of the
-// official SDKs.
+// The only `any` of the source, for what only the official SDKs list: nothing else is assignable to
+// their enums and closed unions.
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Any = any
 

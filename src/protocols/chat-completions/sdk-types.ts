@@ -20,7 +20,7 @@ export type ChatCompletionsRequest = Named<
 
 type SentPart<Type extends ChatCompletionsBlock['type']> = AsSdk<ChatCompletionsBlockOf<Type>>
 
-type SentImage = { type: 'image_url'; image_url: { url: string; detail?: Any } }
+type SentImage = { type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' } }
 
 type SentAssistant = Omit<AsSdk<ChatCompletionsWrittenAssistant>, 'content'> & {
   content?: string | SentPart<'text' | 'refusal'>[] | null
@@ -41,14 +41,16 @@ type ReceivedMessage = Omit<SentAssistant, 'content' | 'refusal' | 'name'> & {
   refusal: string | null
 }
 
+type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
+
 type ReceivedResponse = {
   id: string
   object: 'chat.completion'
   created: number
   model: string
-  choices: { index: number; message: ReceivedMessage; finish_reason: Any; logprobs: Any }[]
+  choices: { index: number; message: ReceivedMessage; finish_reason: FinishReason; logprobs: Any }[]
   usage?: AsSdk<ChatCompletionsWrittenUsage>
-  service_tier?: Any
+  service_tier?: 'auto' | 'default' | 'flex' | 'scale' | 'priority' | null
 }
 
 type ReceivedDelta = Omit<
@@ -57,12 +59,17 @@ type ReceivedDelta = Omit<
 > & {
   content?: string | null
   refusal?: string | null
-  tool_calls?: (Omit<AsSdk<ChatCompletionsCallDelta>, 'type'> & { type?: Any })[]
+  tool_calls?: (Omit<AsSdk<ChatCompletionsCallDelta>, 'type'> & { type?: 'function' })[]
 }
 
 type ReceivedChunk = Omit<ReceivedResponse, 'object' | 'choices' | 'usage'> & {
   object: 'chat.completion.chunk'
-  choices: { index: number; delta: ReceivedDelta; finish_reason: Any; logprobs?: Any }[]
+  choices: {
+    index: number
+    delta: ReceivedDelta
+    finish_reason: FinishReason | null
+    logprobs?: Any
+  }[]
   usage?: AsSdk<ChatCompletionsWrittenUsage> | null
 }
 

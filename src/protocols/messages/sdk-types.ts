@@ -12,7 +12,10 @@ export type MessagesRequest = Named<
   Omit<AsSdk<MessagesWire['request']>, 'messages' | 'tools' | 'max_tokens' | 'system'>
 > & {
   max_tokens: number
-  messages: { role: Any; content: string | SentBlock[] }[]
+  messages: (
+    | { role: 'user' | 'assistant'; content: string | SentBlock[] }
+    | { role: 'system'; content: string | SentText[] }
+  )[]
   system?: string | SentText[]
   tools?: SentTool[]
 }
@@ -36,7 +39,7 @@ type SentImage = SentOf<'image', 'source'> & { source: SentSource }
 type SentDocument = SentOf<'document', 'source'> & {
   source:
     | SentSource
-    | { type: 'text'; media_type: Any; data: string }
+    | { type: 'text'; media_type: 'text/plain'; data: string }
     | { type: 'content'; content: SentText[] }
 }
 
@@ -45,11 +48,11 @@ type SentHeld = SentText | SentImage | SentDocument | SentSearch
 type SentBlock =
   | SentHeld
   | (SentOf<'tool_result', 'content'> & { content?: string | SentHeld[] })
-  | (SentOf<'tool_use', 'input'> & { input: Any })
+  | (SentOf<'tool_use', 'input'> & { input: unknown })
   | SentThinking
   | SentOf<'redacted_thinking'>
   | SentOf<'web_search_tool_result'>
-  | { type: 'server_tool_use'; id: string; name: Any; input: Any }
+  | { type: 'server_tool_use'; id: string; name: Any; input: unknown }
 
 type SentThinking = { type: 'thinking'; thinking: string; signature: string }
 
@@ -62,8 +65,8 @@ type ReceivedBlock =
   | (Omit<SentText, 'citations'> & { citations: Any })
   | SentThinking
   | SentOf<'redacted_thinking'>
-  | (SentOf<'tool_use', 'input' | 'caller'> & { input: Any; caller: Any })
-  | { type: 'server_tool_use'; id: string; name: Any; input: Any; caller: Any }
+  | (SentOf<'tool_use', 'input' | 'caller'> & { input: unknown; caller: Any })
+  | { type: 'server_tool_use'; id: string; name: Any; input: unknown; caller: Any }
   | (SentOf<'web_search_tool_result', 'caller'> & { caller: Any })
 
 /** A complete response, and the one that a stream begins with. */
@@ -73,25 +76,34 @@ type ReceivedResponse = {
   role: 'assistant'
   model: string
   content: ReceivedBlock[]
-  stop_reason: Any
+  stop_reason:
+    | 'end_turn'
+    | 'max_tokens'
+    | 'stop_sequence'
+    | 'tool_use'
+    | 'pause_turn'
+    | 'refusal'
+    | 'model_context_window_exceeded'
+    | null
   stop_sequence: string | null
-  usage: { input_tokens: number; output_tokens: number } & Record<
-    | 'cache_creation'
-    | 'cache_creation_input_tokens'
-    | 'cache_read_input_tokens'
-    | 'inference_geo'
-    | 'output_tokens_details'
-    | 'server_tool_use'
-    | 'service_tier'
-    | 'speed',
-    Any
-  >
+  usage: {
+    input_tokens: number
+    output_tokens: number
+    cache_creation: { ephemeral_1h_input_tokens: number; ephemeral_5m_input_tokens: number } | null
+    cache_creation_input_tokens: number | null
+    cache_read_input_tokens: number | null
+    inference_geo: string | null
+    output_tokens_details: { thinking_tokens: number } | null
+    server_tool_use: { web_fetch_requests: number; web_search_requests: number } | null
+    service_tier: 'standard' | 'priority' | 'batch' | null
+    speed: 'standard' | 'fast' | null
+  }
 } & Record<'container' | 'diagnostics' | 'stop_details', Any>
 
 type ReceivedError = {
   type: 'error'
   error: { type: Any; message: string; details?: unknown }
-  request_id: Any
+  request_id: string | null
 }
 
 type ReceivedEvent =

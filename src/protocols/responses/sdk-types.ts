@@ -27,6 +27,8 @@ type SentOf<Type extends ResponsesWrittenItem['type'], Key extends PropertyKey =
   Key
 >
 
+type Status = 'in_progress' | 'completed' | 'incomplete'
+
 type SentItem =
   | {
       type: 'message'
@@ -38,21 +40,27 @@ type SentItem =
       type: 'message'
       role: 'assistant'
       content: (SentText | SentPart<'refusal'>)[]
-      id: Any
-      status: Any
-      phase?: Any
+      id: string
+      status: Status
+      phase?: 'commentary' | 'final_answer' | null
     }
-  | (SentOf<'reasoning', 'id'> & { id: Any })
+  | (SentOf<'reasoning', 'id'> & { id: string })
   | SentOf<'function_call'>
   | SentOf<'custom_tool_call'>
-  | { type: 'function_call_output'; call_id: string; output: SentOutput; id?: string; status?: Any }
+  | {
+      type: 'function_call_output'
+      call_id: string
+      output: SentOutput
+      id?: string
+      status?: Status
+    }
   | { type: 'custom_tool_call_output'; call_id: string; output: SentOutput; id?: string }
   | ClientItem<(ResponsesClientCall | ResponsesClientResult)['type']>
 
 type SentCallable =
   | (Omit<AsSdk<Written<ResponsesFunctionTool>>, 'parameters' | 'strict'> & {
-      parameters: Any
-      strict: Any
+      parameters: { [key: string]: unknown } | null
+      strict: boolean | null
     })
   | AsSdk<ResponsesWrittenCustom>
 
@@ -86,8 +94,8 @@ type ReceivedItem =
       role: 'assistant'
       content: ReceivedPart[]
       id: string
-      status: Any
-      phase?: Any
+      status: Status
+      phase?: 'commentary' | 'final_answer' | null
     }
   | (SentOf<'reasoning', 'id'> & { id: string })
   | SentOf<'function_call'>
@@ -96,7 +104,7 @@ type ReceivedItem =
   | {
       type: 'image_generation_call'
       id: string
-      status: Any
+      status: 'in_progress' | 'generating' | 'completed' | 'failed'
       result: string
       output_format?: string
     }
@@ -115,19 +123,18 @@ type ReceivedResponse = Omit<
   /** Null until the response is complete, which the type of the SDK leaves out. */
   usage?: Any
   error: { code: Any; message: string } | null
-} & Record<
-    | 'incomplete_details'
-    | 'instructions'
-    | 'metadata'
-    | 'parallel_tool_calls'
-    | 'service_tier'
-    | 'status'
-    | 'temperature'
-    | 'tool_choice'
-    | 'tools'
-    | 'top_p',
-    Any
-  >
+  incomplete_details: { reason?: 'max_output_tokens' | 'content_filter' } | null
+  metadata: { [key: string]: string } | null
+  parallel_tool_calls: boolean
+  service_tier: 'auto' | 'default' | 'flex' | 'scale' | 'priority' | null
+  status: Status | 'failed' | 'cancelled' | 'queued'
+  temperature: number | null
+  top_p: number | null
+  /** As in the request. */
+  instructions: Any
+  tool_choice: Any
+  tools: Any
+}
 
 type ReceivedPart = ReceivedText | SentPart<'refusal'>
 
@@ -137,19 +144,21 @@ type NamedPart<Event> = Event extends { type: `response.reasoning_summary_part.$
 
 /** The snapshots in events have `output_text` only in the types of the SDK. */
 type ReceivedField<Event, Key extends keyof Event> = Key extends 'response'
-  ? ReceivedResponse & { output_text: Any }
+  ? ReceivedResponse & { output_text: string }
   : Key extends 'item'
     ? ReceivedItem
     : Key extends 'part'
       ? NamedPart<Event>
-      : Key extends 'item_id' | 'output_index' | 'logprobs'
-        ? Any
+      : Key extends keyof Indexed
+        ? Indexed[Key]
         : Event[Key]
 
 /** Each event counts in its own list: of a summary, or of the content. */
 type Misplaced =
   | { type: `response.${'content_part' | 'reasoning_text'}.${string}`; summary_index: number }
   | { type: `response.reasoning_summary_${string}`; content_index: number }
+
+type Indexed = { item_id: string; output_index: number; logprobs: Any }
 
 type ReceivedOf<Event> = Event extends Misplaced
   ? never
