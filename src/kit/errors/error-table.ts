@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
 import type { FieldNames } from '../../protocol.ts'
-import { keysIn, unknownOf } from '../fields/keys.ts'
+import { type Keys, keysIn, unknownOf } from '../fields/keys.ts'
 import { omitNullishOrNone, omitUndefined } from '../fields/omit.ts'
 import { withInner } from '../fields/own.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
@@ -54,12 +54,21 @@ export function createErrorTable(inside: Rows, around: Around = {}): ErrorTable 
   for (const [path, fields] of Object.entries(inside)) add(path, fields)
   for (const [key, fields] of Object.entries(around))
     if (typeof fields !== 'string') add(`../${key}`, fields)
-  const known = Object.keys(inside).map(path => path.replace(/\/.*/s, ''))
-  return { rows, names, read: body => open(body, known, around) }
+  const keys = Object.keys(inside).map(path => path.replace(/\/.*/s, ''))
+  const outside = Object.keys(around)
+  const known = {
+    inside: keysIn(keys, {}),
+    flat: keysIn([...keys, ...outside], {}),
+    around: keysIn(outside, {}),
+  }
+  const constants = Object.entries(around).filter(([, value]) => typeof value === 'string')
+  return { rows, names, read: body => open(body, known, constants) }
 }
 
+type Known = Record<'inside' | 'flat' | 'around', Keys>
+
 /** Proxies send the shapes of others: JSON as text, a page, a list of one, no error object. */
-function open(wire: unknown, inside: readonly string[], around: Around): ReadError {
+function open(wire: unknown, known: Known, constants: [string, unknown][]): ReadError {
   const body = typeof wire === 'string' ? (jsonIn(wire) ?? wire) : wire
   const first: unknown = Array.isArray(body) ? body[0] : body
   const outer = isObject(first) ? first : {}
@@ -79,13 +88,13 @@ function open(wire: unknown, inside: readonly string[], around: Around): ReadErr
     message: (text ?? fallback(body, error)).slice(0, longestMessage),
     at: placeOf(body, isNested),
     unknown(unread = []) {
-      const outside = Object.keys(around)
-      const left = { ...unknownOf(error, setOf(isNested ? inside : [...inside, ...outside], key)) }
+      const left = { ...unknownOf(error, isNested ? known.inside : known.flat) }
       for (const one of unread) left[one] = error[one]
-      const others = isNested ? { ...unknownOf(beside, setOf(outside, outerKey)) } : {}
-      for (const one of outside)
-        if (isNested && typeof around[one] === 'string' && beside[one] !== around[one])
-          others[one] = beside[one]
+      if (key !== undefined) left[key] = undefined
+      const others = isNested ? { ...unknownOf(beside, known.around) } : {}
+      for (const [one, value] of isNested ? constants : [])
+        if (beside[one] !== value) others[one] = beside[one]
+      if (outerKey !== undefined) others[outerKey] = undefined
       return omitUndefined({
         inside: omitNullishOrNone(left),
         around: omitNullishOrNone(others),
@@ -93,9 +102,6 @@ function open(wire: unknown, inside: readonly string[], around: Around): ReadErr
     },
   }
 }
-
-const setOf = (keys: readonly string[], more: string | undefined) =>
-  keysIn(more === undefined ? keys : [...keys, more], {})
 
 /** The unknown keys where they were in the body. */
 export const unknownAt = (
