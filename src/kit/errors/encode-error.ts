@@ -9,8 +9,8 @@ import { errorHeaders } from './retry-hint.ts'
 
 type ErrorReport = Pick<Report<SharedNotes>, 'add' | 'addKeys' | 'ext' | 'notes'>
 
-/** What the encoders of errors differ in. */
-type Parts<Body, Some extends ErrorReport> = {
+/** What protocols write differently. */
+export type ErrorWriting<Body, Some extends ErrorReport> = {
   createReport(names: FieldNames | undefined): Some
   /** The header with the id of the request. */
   requestId: string
@@ -25,52 +25,54 @@ type Parts<Body, Some extends ErrorReport> = {
   noteMore?(error: CanonicalError, report: Some): void
 }
 
-/** The two ways in which a protocol writes errors. Both note what reading them again would miss. */
-export function createErrorEncoder<Body, Some extends ErrorReport>({
-  createReport,
-  requestId,
-  decodeError,
-  statusOf,
-  encodeErrorBody,
-  isReturned,
-  headersOf = () => ({}),
-  noteMore,
-}: Parts<Body, Some>): {
-  encodeError(error: CanonicalError, options?: CodecOptions): Encoded<WireError<Body>>
-  /**
-   * The body of an error in a stream or a response, which has no status. `headers`: what the frame
-   * says.
-   */
-  encodeBareError(error: CanonicalError, report: Some, headers?: Record<string, string>): Body
-} {
-  function noteAll(error: CanonicalError, shown: CanonicalError, report: Some): void {
-    noteLost(error, shown, report)
-    if (error.protocol !== shown.protocol) noteMore?.(error, report)
-  }
+// Two functions, not one that makes both: bundles of the half that reads leave them out.
+
+/** Status, headers and body. Notes what reading them again would miss. */
+export function writeError<Body, Some extends ErrorReport>(
+  writing: ErrorWriting<Body, Some>,
+  error: CanonicalError,
+  options: CodecOptions = {},
+): Encoded<WireError<Body>> {
+  const report = writing.createReport(options.fieldNames)
+  const status = writing.statusOf(error)
+  const headers = { ...errorHeaders(error, writing.requestId), ...writing.headersOf?.(error) }
+  const body = writing.encodeErrorBody(error)
+  if (status !== error.status && error.status >= 400)
+    report.add('error.status', undefined, 'status')
+  const shown = noteAll(writing, error, { wire: { status, headers, body }, report })
+  const isOwn = error.protocol === shown.protocol && writing.isReturned(error.raw)
   return {
-    encodeError(error, options = {}) {
-      const report = createReport(options.fieldNames)
-      const status = statusOf(error)
-      const headers = { ...errorHeaders(error, requestId), ...headersOf(error) }
-      const body = encodeErrorBody(error)
-      const shown = decodeError({ status, headers, body }).value
-      if (status !== error.status && error.status >= 400)
-        report.add('error.status', undefined, 'status')
-      noteAll(error, shown, report)
-      const isOwn = error.protocol === shown.protocol && isReturned(error.raw)
-      return {
-        wire: { status, headers, body: isOwn ? asRead(error.raw) : body },
-        notes: report.notes,
-      }
-    },
-    encodeBareError(error, report, headers = {}) {
-      const body = encodeErrorBody(error)
-      const shown = decodeError({ status: 0, headers, body }).value
-      noteAll(error, shown, report)
-      if (losesStatus(error, shown)) report.add('error.status', error.at ?? '/error', 'status')
-      return body
-    },
+    wire: { status, headers, body: isOwn ? asRead(error.raw) : body },
+    notes: report.notes,
   }
+}
+
+/**
+ * The body of an error in a stream or a response, which has no status. `headers`: what the frame
+ * says.
+ */
+export function writeBareError<Body, Some extends ErrorReport>(
+  writing: ErrorWriting<Body, Some>,
+  error: CanonicalError,
+  report: Some,
+  headers: Record<string, string> = {},
+): Body {
+  const body = writing.encodeErrorBody(error)
+  const shown = noteAll(writing, error, { wire: { status: 0, headers, body }, report })
+  if (losesStatus(error, shown)) report.add('error.status', error.at ?? '/error', 'status')
+  return body
+}
+
+/** Returns the written error, read again. */
+function noteAll<Body, Some extends ErrorReport>(
+  { decodeError, noteMore }: ErrorWriting<Body, Some>,
+  error: CanonicalError,
+  { wire, report }: { wire: WireError; report: Some },
+): CanonicalError {
+  const shown = decodeError(wire).value
+  noteLost(error, shown, report)
+  if (error.protocol !== shown.protocol) noteMore?.(error, report)
+  return shown
 }
 
 /** Notes what the error does not have where it is written. `shown`: the written error, read again. */

@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
 import { sharedDetails } from '../../kit/errors/details.ts'
-import { createErrorEncoder } from '../../kit/errors/encode-error.ts'
+import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/encode-error.ts'
 import { createErrorTable, longestMessage, type ReadError } from '../../kit/errors/error-table.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -11,8 +11,8 @@ import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
-import type { Decoded, WireError } from '../../protocol.ts'
-import { createChatReport } from './notes.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { type ChatCompletionsReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownOf, protocolName } from './own.ts'
 import type { ChatCompletionsErrorBody } from './schema.ts'
@@ -170,15 +170,25 @@ export function isErrorBody(body: unknown): body is JsonObject {
   )
 }
 
-/** Notes: a status that exists only in the source protocol, details that have no place here. */
-export const { encodeError, encodeBareError } = createErrorEncoder({
+const writing: ErrorWriting<ChatCompletionsErrorBody, ChatCompletionsReport> = {
   createReport: createChatReport,
   requestId: 'x-request-id',
   decodeError,
   statusOf,
   encodeErrorBody,
   isReturned: () => false,
-})
+}
+
+/** Notes: a status that exists only in the source protocol, details that have no place here. */
+export const encodeError = (
+  error: CanonicalError,
+  options?: CodecOptions,
+): Encoded<WireError<ChatCompletionsErrorBody>> => writeError(writing, error, options)
+
+export const encodeBareError = (
+  error: CanonicalError,
+  report: ChatCompletionsReport,
+): ChatCompletionsErrorBody => writeBareError(writing, error, report)
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {
   // 529 means "overloaded" only in the messages protocol; clients of this one may not know that

@@ -1,5 +1,5 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { createErrorEncoder } from '../../kit/errors/encode-error.ts'
+import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/encode-error.ts'
 import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { damagedStream } from '../../kit/errors/failed-response.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
@@ -8,7 +8,7 @@ import { kindOfStatus } from '../../kit/errors/status.ts'
 import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ConverseReport, createConverseReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
 import type { ConverseErrorBody, ConverseStreamException } from './schema.ts'
@@ -196,7 +196,7 @@ export function encodeErrorBody(error: CanonicalError): ConverseErrorBody {
   }
 }
 
-const encoder = createErrorEncoder({
+const writing: ErrorWriting<ConverseErrorBody, ConverseReport> = {
   createReport: createConverseReport,
   requestId: 'x-amzn-requestid',
   decodeError,
@@ -210,10 +210,13 @@ const encoder = createErrorEncoder({
         : exceptions[kind].name,
   }),
   noteMore: noteType,
-})
+}
 
 /** Status, headers and body. The name of the exception is in a header. */
-export const { encodeError } = encoder
+export const encodeError = (
+  error: CanonicalError,
+  options?: CodecOptions,
+): Encoded<WireError<ConverseErrorBody>> => writeError(writing, error, options)
 
 /** The body of an error in a stream or a response. `name`: of the exception, where it is written. */
 export const encodeBareError = (
@@ -221,7 +224,7 @@ export const encodeBareError = (
   report: ConverseReport,
   name?: string,
 ): ConverseErrorBody =>
-  encoder.encodeBareError(error, report, name === undefined ? {} : { 'x-amzn-errortype': name })
+  writeBareError(writing, error, report, name === undefined ? {} : { 'x-amzn-errortype': name })
 
 /** Kinds that have the exception and the status of another one. */
 const sharing: ReadonlySet<ErrorKind> = new Set(['conflict', 'billing'])

@@ -1,5 +1,5 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { createErrorEncoder } from '../../kit/errors/encode-error.ts'
+import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/encode-error.ts'
 import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -7,8 +7,8 @@ import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
-import { createGeminiReport } from './notes.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { createGeminiReport, type GenerateContentReport } from './notes.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
 import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './schema.ts'
 
@@ -222,11 +222,21 @@ function asTooLong(message: string): string {
   return `The input token count (${counts.count}) exceeds the maximum number of tokens allowed (${counts.limit}). ${message}`
 }
 
-export const { encodeError, encodeBareError } = createErrorEncoder({
+const writing: ErrorWriting<GenerateContentErrorBody, GenerateContentReport> = {
   createReport: createGeminiReport,
   requestId: 'x-request-id',
   decodeError,
   statusOf,
   encodeErrorBody,
   isReturned: isErrorBody,
-})
+}
+
+export const encodeError = (
+  error: CanonicalError,
+  options?: CodecOptions,
+): Encoded<WireError<GenerateContentErrorBody>> => writeError(writing, error, options)
+
+export const encodeBareError = (
+  error: CanonicalError,
+  report: GenerateContentReport,
+): GenerateContentErrorBody => writeBareError(writing, error, report)

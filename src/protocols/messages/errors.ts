@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { impliesType } from '../../kit/errors/details.ts'
-import { createErrorEncoder } from '../../kit/errors/encode-error.ts'
+import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/encode-error.ts'
 import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -8,8 +8,8 @@ import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
-import { createMessagesReport } from './notes.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
 import type { MessagesErrorBody } from './schema.ts'
 
@@ -162,11 +162,19 @@ function asTooLong(message: string): string {
   return `prompt is too long: ${counts ? `${counts.count} tokens > ${counts.limit} maximum: ` : ''}${message}`
 }
 
-export const { encodeError, encodeBareError } = createErrorEncoder({
+const writing: ErrorWriting<MessagesErrorBody, MessagesReport> = {
   createReport: createMessagesReport,
   requestId: 'request-id',
   decodeError,
   statusOf,
   encodeErrorBody,
   isReturned: raw => isObject(raw) && isObject(raw['error']),
-})
+}
+
+export const encodeError = (
+  error: CanonicalError,
+  options?: CodecOptions,
+): Encoded<WireError<MessagesErrorBody>> => writeError(writing, error, options)
+
+export const encodeBareError = (error: CanonicalError, report: MessagesReport): MessagesErrorBody =>
+  writeBareError(writing, error, report)

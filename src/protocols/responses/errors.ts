@@ -1,6 +1,11 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { impliesType, sharedDetails } from '../../kit/errors/details.ts'
-import { createErrorEncoder, losesStatus, noteLost } from '../../kit/errors/encode-error.ts'
+import {
+  type ErrorWriting,
+  losesStatus,
+  noteLost,
+  writeError,
+} from '../../kit/errors/encode-error.ts'
 import { createErrorTable, type ReadError } from '../../kit/errors/error-table.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -9,7 +14,7 @@ import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
-import type { CodecOptions, Decoded, WireError } from '../../protocol.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import { fieldsOf, keep, protocolName } from './own.ts'
 import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './schema.ts'
@@ -171,15 +176,20 @@ export const readEvent = (event: JsonObject): CanonicalError => ({
 const textsOf = (headers: JsonObject) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-/** Notes: a status that exists only in the source protocol, details that have no place here. */
-export const { encodeError } = createErrorEncoder<ResponsesErrorBody, ResponsesReport>({
+const writing: ErrorWriting<ResponsesErrorBody, ResponsesReport> = {
   createReport: createResponsesReport,
   requestId: 'x-request-id',
   decodeError,
   statusOf,
   encodeErrorBody: error => ({ error: errorObject(error) }),
   isReturned: raw => raw !== undefined,
-})
+}
+
+/** Notes: a status that exists only in the source protocol, details that have no place here. */
+export const encodeError = (
+  error: CanonicalError,
+  options?: CodecOptions,
+): Encoded<WireError<ResponsesErrorBody>> => writeError(writing, error, options)
 
 /** Other protocols share many codes with this one: a code is written if it means the same here. */
 /** Clients tell an overload from other failures by this code or `slow_down`, and ask less often. */
