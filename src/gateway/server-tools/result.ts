@@ -6,6 +6,7 @@ import type {
 } from '../../canonical/message.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, parseObject } from '../../kit/json/json.ts'
+import { protocols } from '../../protocols/index.ts'
 import type { ServerToolName, ServerToolResult } from '../hooks.ts'
 
 /** A page that a tool has found. */
@@ -71,7 +72,7 @@ export function clientPart(
     phase: 'call+result',
     tool,
     id: `ws_${id}`,
-    protocol: 'responses',
+    protocol: protocols.responses.name,
     raw: {
       type: 'web_search_call',
       id: `ws_${id}`,
