@@ -8,7 +8,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf, type Received } from '../support/clients/index.ts'
 import { freePort } from '../support/free-port.ts'
-import type { Expect, Fault } from './faults.ts'
+import { type Expect, type Fault, faults } from './faults.ts'
 import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
 
 /**
@@ -32,10 +32,12 @@ export type Cell = {
   served: ProtocolName
   stream: boolean
   behaviour: Behaviour
+  /** The model continues broken streams; the fault happens at the first call alone. */
+  resumes?: true
 }
 
-export const nameOf = ({ fault, client, served, stream, behaviour }: Cell) =>
-  `${fault.name}: ${client} from ${served}, ${stream ? 'streamed' : 'whole'}, the client ${behaviour}`
+export const nameOf = ({ fault, client, served, stream, behaviour, resumes }: Cell) =>
+  `${fault.name}: ${client} from ${served}, ${stream ? 'streamed' : 'whole'}, the client ${behaviour}${resumes ? ', resumed' : ''}`
 
 export const pairs = protocolNames.flatMap(client =>
   protocolNames.map(served => ({ client, served })),
@@ -79,10 +81,13 @@ export async function startBench(make = gateway): Promise<Bench> {
     auth: 'none',
     channels: protocolNames.flatMap(channelsOf),
     models: protocolNames.flatMap(name =>
-      ['', ' short', ' unreachable'].map(kind => ({
-        id: `${name}${kind.replace(' ', '-')}-cell-*`,
-        channels: [{ name: `${name}${kind}` }],
-      })),
+      ['', ' short', ' unreachable'].flatMap(kind =>
+        [false, true].map(resume => ({
+          id: `${name}${kind.replace(' ', '-')}${resume ? '-resumed' : ''}-cell-*`,
+          resume,
+          channels: [{ name: `${name}${kind}` }],
+        })),
+      ),
     ),
     defaults: { retries: 0, eventLimit: 2 ** 21, keepAliveMs: 60_000 },
   })
@@ -180,15 +185,20 @@ export async function run(bench: Bench, cell: Cell): Promise<string | undefined>
   const id = `c${(next++).toString(36)}`
   const upstream = bench.upstreams[served]
   if (!upstream) return 'no upstream'
-  upstream.plays.set(id, fault.play)
+  const mended = faults[0] ?? fault
+  upstream.plays.set(id, act => {
+    const isFirst = (upstream.calls.get(id) ?? []).length < 2
+    return (cell.resumes && !isFirst ? mended : fault).play(act)
+  })
   const refusing = fault.refuses ? '-unreachable' : ''
-  const model = `${served}${fault.impatient ? '-short' : refusing}-cell-${id}`
+  const kind = `${fault.impatient ? '-short' : refusing}${cell.resumes ? '-resumed' : ''}`
+  const model = `${served}${kind}-cell-${id}`
   try {
     const wrong = await behave(bench, cell, { id, model })
     if (wrong) return wrong
     const calls = upstream.calls.get(id) ?? []
     if (/half/.test(behaviour) && calls.length > 0) return 'half of a request was sent on'
-    if (calls.length > 1) return `${calls.length} upstream calls`
+    if (calls.length > (cell.resumes ? 4 : 1)) return `${calls.length} upstream calls`
     if (!(await within(() => calls.every(({ over }) => over), timeoutMs)))
       return 'the upstream call continues'
     return undefined
@@ -350,7 +360,8 @@ const parsed = (text: string): unknown => {
   }
 }
 
-function expectOf({ fault, stream, served, client }: Cell): Expect {
+function expectOf({ fault, stream, served, client, resumes }: Cell): Expect {
+  if (resumes && stream) return fault.breaks ? 'response' : 'either'
   if (fault.binary && stream && protocols[served].framing) return fault.binary
   if (fault.passed && served === client) return fault.passed
   return typeof fault.expect === 'string' ? fault.expect : fault.expect[stream ? 'stream' : 'whole']

@@ -11,6 +11,8 @@ export type Fault = {
   name: string
   expect: Expect | { whole: Expect; stream: Expect }
   play: Play
+  /** It breaks a stream in the middle. */
+  breaks?: true
   /** The gateway waits but a moment for this one. */
   impatient?: true
   /** Nothing listens there at all. */
@@ -167,14 +169,14 @@ export const faults: Fault[] = [
   { name: 'an end inside the head', expect: 'error', play: async act => { await act.send('HTTP/1.1 200 OK\r\ncontent-'); finish(act) } },
   { name: 'a reset after the head', expect: 'error', play: upTo(0, reset) },
   { name: 'an end after the head', expect: 'error', play: upTo(0, finish) },
-  { name: 'a reset in the middle', expect: 'error', play: upTo(0.5, reset) },
-  { name: 'an end in the middle', expect: 'error', play: upTo(0.5, finish) },
-  { name: 'a proper end of HTTP in the middle', expect: 'error', play: response(({ body }) => body.subarray(0, body.length / 2)) },
+  { name: 'a reset in the middle', breaks: true, expect: 'error', play: upTo(0.5, reset) },
+  { name: 'an end in the middle', breaks: true, expect: 'error', play: upTo(0.5, finish) },
+  { name: 'a proper end of HTTP in the middle', breaks: true, expect: 'error', play: response(({ body }) => body.subarray(0, body.length / 2)) },
   { name: 'a reset after the last byte', expect: { whole: 'either', stream: 'either' }, play: upTo(1, reset) },
   { name: 'silence before the head', expect: 'error', impatient: true, play: hang },
   { name: 'silence inside the head', expect: 'error', impatient: true, play: async act => { await act.send('HTTP/1.1 200 OK\r\n'); await hang(act) } },
   { name: 'silence after the head', expect: 'error', impatient: true, play: upTo(0, hang) },
-  { name: 'silence in the middle', expect: 'error', impatient: true, play: upTo(0.5, hang) },
+  { name: 'silence in the middle', breaks: true, expect: 'error', impatient: true, play: upTo(0.5, hang) },
   { name: 'a connection that is held after the last byte', expect: 'response', play: upTo(1, act => (act.stream ? hang(act) : undefined)) },
   { name: 'one byte a time', expect: 'response', play: trickle({}) },
   { name: 'one byte a time, without a type', expect: 'response', play: trickle({ type: '' }) },
@@ -226,7 +228,7 @@ export const faults: Fault[] = [
   { name: 'lines that end with CRLF', expect: 'response', play: response(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n'))) },
   { name: 'lines that end with either', expect: 'response', play: response(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n\n', '\r\n\n'))) },
   { name: 'HTTP/1.0', expect: 'response', play: response(({ body }) => body, { version: '1.0', framing: 'close' }) },
-  { name: 'HTTP/1.0, cut', expect: { whole: 'error', stream: 'error' }, play: response(({ body }) => body.subarray(0, body.length / 2), { version: '1.0', framing: 'close' }) },
+  { name: 'HTTP/1.0, cut', breaks: true, expect: { whole: 'error', stream: 'error' }, play: response(({ body }) => body.subarray(0, body.length / 2), { version: '1.0', framing: 'close' }) },
   { name: 'a body without a head', expect: 'error', play: async act => { await act.send(act.body); finish(act) } },
   // The request did not have `expect`: the HTTP client takes that for a broken server.
   { name: '100 before the response', expect: 'either', play: before('HTTP/1.1 100 Continue\r\n\r\n') },
