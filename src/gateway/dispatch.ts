@@ -15,6 +15,7 @@ import { GatewayError, isUnknownModel, reject, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
 import { holdUntilEnd } from './in-flight.ts'
+import { hasUnread } from './media/media.ts'
 import type { Share } from './memory.ts'
 import { passThrough } from './passing/pass.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from './request.ts'
@@ -207,13 +208,24 @@ async function readContext(
   const routed = await attempt('route', () =>
     hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }),
   )
-  const candidates = catalog.candidates(routed ?? asked?.model ?? named, protocol, identity, {
+  const requested = {
     hasTools: hasTools(outline),
     fallbacks: operation === 'generate',
     conversation: () => conversationKey(request.headers, body, protocol),
     toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
-    asks: what => asksFor(body.value, protocol, what),
-  })
+    asks: (what: Parameters<typeof asksFor>[2]) => asksFor(body.value, protocol, what),
+  }
+  const own = catalog.candidates(routed ?? asked?.model ?? named, protocol, identity, requested)
+  const [first] = own ?? []
+  const other = operation === 'generate' ? first?.entry.media?.route : undefined
+  const better =
+    first && other !== undefined && hasUnread(body, protocol, first)
+      ? catalog.candidates(other, protocol, identity, { ...requested, fallbacks: false })
+      : undefined
+  const candidates =
+    better && other !== undefined
+      ? [...better.map(one => ({ ...one, fallback: other })), ...(own ?? [])]
+      : own
   if (!candidates) throw unknownModel(named)
   trace.stream =
     operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)

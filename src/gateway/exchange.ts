@@ -22,6 +22,7 @@ import { compacted, compactionAsked } from './compaction/compaction.ts'
 import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { freshIds } from './ids.ts'
+import { withDescriptions } from './media/media.ts'
 import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
@@ -45,7 +46,8 @@ export async function generate(
 ): Promise<GatewayResponse> {
   const asked = await compactionAsked(service, received)
   if (asked) return compacted(service, asked, trace, answer)
-  const recalled = await recall(service, received, trace.identity ?? {})
+  const seen = await withDescriptions(service, received, trace, answer)
+  const recalled = await recall(service, seen, trace.identity ?? {})
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
   const running = runningOf(service, recalled)
   if (!running)

@@ -396,6 +396,7 @@ function serviceOf(
     breakers: createBreakers(config.channels, verdictOn),
     learned: createLearned(),
     background: createBackground(),
+    descriptions: new Map(),
     send: createSend(bytes, log),
     isRepeated: createRepeats(),
     ...(config.compaction && { seal: createSeal(config.compaction.key) }),

@@ -581,6 +581,16 @@ const Model = entry({
    */
   suffixes: z.boolean().default(false),
   /**
+   * What becomes of media that the model does not read. `describe`: the id of a model that describes
+   * images; `route`: the id of a model that gets such requests instead. Default: a sentence in their
+   * place.
+   */
+  media: entry({ describe: z.string().min(1).optional(), route: z.string().min(1).optional() })
+    .refine(({ describe, route }) => (describe === undefined) !== (route === undefined), {
+      error: 'expected one of describe and route',
+    })
+    .optional(),
+  /**
    * Who runs tools of the provider, such as `web_search`, for which the application has a hook
    * `serverTools`. `app`: always the application. Default `provider`: the upstream, if it speaks the
    * caller's protocol, else the application.
@@ -899,18 +909,23 @@ const Config = entry({
   })
   const ids = new Set<string>()
   const served = models?.flatMap(({ id, aliases }) => [id, ...aliases]) ?? []
+  const isServed = (id: string) =>
+    served.some(known => known === id || (known.endsWith('*') && id.startsWith(known.slice(0, -1))))
   models?.forEach((model, index) => {
     model.fallbacks.forEach((fallback, at) => {
       const id = typeof fallback === 'string' ? fallback : fallback.model
-      const isServed = served.some(
-        known => known === id || (known.endsWith('*') && id.startsWith(known.slice(0, -1))),
-      )
-      if (!isServed || id === model.id)
+      if (!isServed(id) || id === model.id)
         need(
           ['models', index, 'fallbacks', at],
           'expected the id of another model of this configuration',
         )
     })
+    for (const [key, id] of Object.entries(model.media ?? {}))
+      if (id !== undefined && (id === model.id || !isServed(id)))
+        need(
+          ['models', index, 'media', key],
+          'expected the id of another model of this configuration',
+        )
     for (const id of [model.id, ...model.aliases]) {
       if (ids.has(id))
         need(['models', index, 'id'], 'expected ids and aliases that no other model has')

@@ -1,5 +1,5 @@
 import type { Note } from '../canonical/note.ts'
-import type { Usage } from '../canonical/response.ts'
+import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import type { Resolvers } from '../translate/references.ts'
 import type { StreamTranslator } from '../translate/stream-translator.ts'
@@ -12,6 +12,7 @@ import type { GatewayError } from './error.ts'
 import type { HookRequest, Hooks, Identity, Tape, UsageRecord } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
+import type { Descriptions } from './media/media.ts'
 import type { Memory, Share } from './memory.ts'
 import type { ChannelEntry, ParsedConfig } from './options.ts'
 import type { GatewayRequest } from './request.ts'
@@ -48,6 +49,8 @@ export type Service = {
   ): Promise<TransportResponse>
   /** Has a response with this id been seen before? */
   isRepeated(id: string): boolean
+  /** What images show, by models that see. */
+  descriptions: Descriptions
   /** Seals compactions. Absent: there is no key. */
   seal?: Seal
   /** The store for responses. Absent: nothing is kept. */
@@ -65,6 +68,8 @@ export type RequestContext = {
   protocol: Protocol
   operation: Operation
   body: ReadBody
+  /** What was done with the request before it is translated. */
+  notes?: readonly Note[]
   /** Of an attempt that continues a broken stream: the body for a candidate. */
   bodyFor?: (candidate: Deployment) => ReadBody
   /** The name that the caller used. */
@@ -156,3 +161,10 @@ export type Trace = Ending & {
    */
   ended(status: number, failure?: GatewayError): void
 }
+
+/** The response of a model to a request. Rejects with a GatewayError or a TranslationError. */
+export type Answering = (
+  service: Service,
+  incoming: RequestContext,
+  trace: Trace,
+) => Promise<CanonicalResponse>

@@ -35,6 +35,12 @@ export function forgetCall(trace: Trace, failure?: GatewayError): UsageRecord['u
   return used
 }
 
+/** Adds what another call has used for the same exchange. */
+export function addSpent(trace: Trace, other: Trace): void {
+  const used = useOf(other)
+  if (used) trace.spent = plusUsage(trace.spent, used)
+}
+
 /** The same without what `trace.spent` says of earlier calls. */
 export function useOfCall(
   { usage: told, sent, received, expected = 0 }: Omit<Trace, 'ended'>,

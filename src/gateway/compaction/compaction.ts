@@ -1,7 +1,6 @@
 import type { ControlPart, Message, Part } from '../../canonical/message.ts'
 import { textOf } from '../../canonical/read.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { CanonicalResponse } from '../../canonical/response.ts'
 import { optionsFor } from '../../kit/fields/option-groups.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
@@ -14,7 +13,7 @@ import { reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { type GatewayResponse, jsonResponse } from '../request.ts'
-import type { RequestContext, Service, Trace } from '../request-context.ts'
+import type { Answering, RequestContext, Service, Trace } from '../request-context.ts'
 import { sealPrefix } from './seal.ts'
 
 /** What a model is asked for. */
@@ -113,13 +112,6 @@ export async function compactionAsked(
 
 const isTrigger = (part: Part): part is ControlPart =>
   part.type === 'control' && part.control === 'compaction-trigger'
-
-/** `answer`: the response of a model to a request. */
-export type Answering = (
-  service: Service,
-  incoming: RequestContext,
-  trace: Trace,
-) => Promise<CanonicalResponse>
 
 /** A compaction that the gateway makes: a summary by the model, sealed for the client. */
 export async function compacted(

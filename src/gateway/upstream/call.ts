@@ -88,7 +88,7 @@ export async function call(
   } catch (error) {
     return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
   }
-  trace.notes = [...prepared.notes]
+  trace.notes = [...(incoming.notes ?? []), ...prepared.notes]
   const sent = sizeSent(incoming, prepared)
   if (sent !== undefined) trace.sent = sent
   const began = performance.now()

@@ -26,6 +26,10 @@ export const gatewayNotes = {
     kind: 'emulated',
     meaning: 'The upstream makes no compactions; the model has written a summary instead.',
   },
+  'gateway.described': {
+    kind: 'emulated',
+    meaning: 'The model reads no images; another model has described this one.',
+  },
   'gateway.field-set': {
     kind: 'approximated',
     meaning: 'The configuration of the gateway replaces the value of this field.',

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import {
+  ConfigError,
+  createGateway,
+  type GatewayConfig,
+  type UsageRecord,
+} from '../../src/gateway/gateway.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import {
+  asking,
+  hostsOf,
+  type Protocol,
+  responses,
+  sendJson,
+  type Upstream,
+  until,
+  upstream,
+} from './support.ts'
+
+const image = (data: string) => ({
+  'chat-completions': {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } },
+        ],
+      },
+    ],
+  },
+  responses: {
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'What is this?' },
+          { type: 'input_image', image_url: `data:image/png;base64,${data}` },
+        ],
+      },
+    ],
+  },
+  messages: {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image', source: { type: 'base64', media_type: 'image/png', data } },
+        ],
+      },
+    ],
+  },
+  'generate-content': {
+    contents: [
+      {
+        role: 'user',
+        parts: [{ text: 'What is this?' }, { inlineData: { mimeType: 'image/png', data } }],
+      },
+    ],
+  },
+})
+
+const clients = Object.keys(image('')) as Protocol[]
+
+/** `blind` at one upstream reads text alone; `seeing` at another one reads images, too. */
+const two = (
+  blind: Upstream,
+  seeing: Upstream,
+  media: object,
+  more: Partial<GatewayConfig> = {},
+): GatewayConfig => ({
+  auth: 'none',
+  channels: [
+    { name: 'blind', protocols: ['chat-completions'], baseUrl: blind.url },
+    { name: 'seeing', protocols: ['messages'], baseUrl: seeing.url },
+  ],
+  models: [
+    { id: 'm', channels: [{ name: 'blind' }], capabilities: { input: ['text'] }, media },
+    { id: 'eye', channels: [{ name: 'seeing' }] },
+  ],
+  defaults: { retries: 0 },
+  ...more,
+})
+
+const wordsOf = (protocol: Protocol, body: unknown) =>
+  protocols[protocol]
+    .decodeRequest(body)
+    .value.messages.flatMap(({ parts }) =>
+      parts.map(part => (part.type === 'text' ? part.text : part.type)),
+    )
+
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
+  test.each(clients)('an image is described once by a model that sees, %s client', async client => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream(sendJson(200, responses.messages))
+    const records: UsageRecord[] = []
+    const ask = await start(two(blind, seeing, { describe: 'eye' }), {
+      logger: false,
+      onUsage: record => void records.push(record),
+    })
+    for (let nth = 0; nth < 2; nth++)
+      expect((await ask(...asking(client, image('iVBORw0KGgo=')[client]))).status).toBe(200)
+    expect(seeing.calls).toHaveLength(1)
+    expect(wordsOf('messages', seeing.calls[0]?.json)).toEqual([
+      'media',
+      expect.stringContaining('Describe this image'),
+    ])
+    for (const { json } of blind.calls)
+      expect(wordsOf('chat-completions', json)).toEqual(['What is this?', '[An image: Hello]'])
+    await until(() => records.length === 2)
+    expect(records.map(({ noteCodes }) => noteCodes?.includes('gateway.described'))).toEqual([
+      true,
+      true,
+    ])
+    const [first, second] = records.map(({ usage }) => usage?.input ?? 0)
+    expect(first).toBeGreaterThan(second ?? 0)
+  })
+
+  test.each(clients)(
+    'a request with an image goes to a model that sees, %s client',
+    async client => {
+      const blind = await upstream(sendJson(200, responses['chat-completions']))
+      const seeing = await upstream(sendJson(200, responses.messages))
+      const ask = await start(two(blind, seeing, { route: 'eye' }))
+      const response = await ask(...asking(client, image('iVBORw0KGgo=')[client]))
+      expect([response.status, response.headers.get('wireglot-fallback')]).toEqual([200, 'eye'])
+      expect((await ask(...asking(client))).headers.get('wireglot-fallback')).toBeNull()
+      expect([blind.calls.length, seeing.calls.length]).toEqual([1, 1])
+    },
+  )
+
+  test('an image that cannot be described has a sentence in its place', async () => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream(sendJson(500, {}))
+    const ask = await start(two(blind, seeing, { describe: 'eye' }), { logger: false })
+    expect((await ask(...asking('messages', image('AAAA').messages))).status).toBe(200)
+    expect(wordsOf('chat-completions', blind.calls[0]?.json)[1]).toMatch(/^\[Here was an image/)
+  })
+})
+
+test.each([
+  [{ describe: 'nobody' }, 'models[0].media.describe'],
+  [{ route: 'm' }, 'models[0].media.route'],
+  [{}, 'models[0].media'],
+  [{ describe: 'eye', route: 'eye' }, 'models[0].media'],
+])('the configuration %j is refused', (media, path) => {
+  const nowhere = { url: 'http://127.0.0.1:9' } as Upstream
+  expect(() => createGateway(two(nowhere, nowhere, media) as never)).toThrow(ConfigError)
+  expect(() => createGateway(two(nowhere, nowhere, media) as never)).toThrow(path)
+})
