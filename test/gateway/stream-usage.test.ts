@@ -56,6 +56,17 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(text).toBe(frames.join(''))
   })
 
+  test.each([
+    ['that requested them', { stream_options: { include_usage: true } }, true],
+    ['that did not', {}, false],
+  ])('an upstream that answers a stream with JSON counts for a client %s', async (_, more, has) => {
+    const seen = await upstream(sendJson(200, { ...responses['chat-completions'], usage: counts }))
+    const ask = await start(one(seen.url, 'chat-completions'))
+    const text = await (await ask(path, asking(more))).text()
+    expect(text).toContain('data: [DONE]')
+    expect(text.includes('"prompt_tokens":3')).toBe(has)
+  })
+
   test('adds one field and keeps the other bytes', async () => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'chat-completions'))

@@ -137,7 +137,7 @@ function passed(
     notes: [],
     ...(dropped.length > 0 && { shape: shape() }),
     settings: responseSettings(service, incoming, candidate, {
-      context: { from: protocol.name, to: to.name },
+      context: { from: protocol.name, to: to.name, ...usageOf(outline, to) },
       hidesUsage: asking !== undefined,
     }),
   }
@@ -340,6 +340,12 @@ function written(
   const steps = serializeInChunks(wire, length)
   return length < longWorkFrom ? atOnce(steps) : pause().then(() => withPauses(steps))
 }
+
+/** For an upstream that answers with JSON: does the client want usage in its stream? */
+const usageOf = (body: unknown, { streamUsage }: Protocol): Pick<TranslationContext, 'request'> =>
+  streamUsage?.isRequested(body)
+    ? { request: { messages: [], stream: { enabled: true, includeUsage: true } } }
+    : {}
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
