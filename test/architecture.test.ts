@@ -124,6 +124,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   testing: {
     rooms: [
       'canonical',
+      'cassettes',
       'errors.ts',
       'kit',
       'protocol.ts',

@@ -145,7 +145,9 @@ export class Capture {
     }
     this.captured.held += chunk.length
     body.length += chunk.length
-    body.chunks.push({ atMs: this.#now(), chunk: ownBytes(chunk) })
+    // Events of one chunk have one time, and those of two have two.
+    const atMs = Math.max(this.#now(), (body.chunks.at(-1)?.atMs ?? 0) + 0.001)
+    body.chunks.push({ atMs, chunk: ownBytes(chunk) })
   }
 }
 

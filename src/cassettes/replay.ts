@@ -9,7 +9,7 @@ import type { ProtocolName } from '../protocols/index.ts'
 import { only } from '../transports/bodies.ts'
 import type { VendorName } from '../vendors/index.ts'
 import { type Difference, differencesBetween } from './difference.ts'
-import type { Cassette, CassetteAttempt, CassetteBody } from './format.ts'
+import type { Cassette, CassetteAttempt, CassetteBody, CassetteFrame } from './format.ts'
 import { recordedBy } from './record-one.ts'
 
 /** Where a cassette is replayed to, in place of where it went then. */
@@ -187,11 +187,22 @@ export async function* chunksOf(
 ): AsyncGenerator<string | Uint8Array> {
   if (text !== undefined) yield text
   if (base64 !== undefined) yield Buffer.from(base64, 'base64')
-  for (const frame of frames ?? []) {
-    await wait?.(frame.atMs)
-    yield frame.text
+  for (const { atMs, text: chunk } of atOnce(frames ?? [])) {
+    await wait?.(atMs)
+    yield chunk
   }
   if (isCut) throw new Error('the connection was broken off')
+}
+
+/** Events that came at once. */
+function atOnce(frames: readonly CassetteFrame[]): CassetteFrame[] {
+  const chunks: CassetteFrame[] = []
+  for (const { atMs, text } of frames) {
+    const last = chunks.at(-1)
+    if (last?.atMs === atMs) last.text += text
+    else chunks.push({ atMs, text })
+  }
+  return chunks
 }
 
 /** Headers about the bytes, which are not those of the file. */

@@ -72,8 +72,8 @@ function attemptOf({ sent, atMs, tried }: CapturedAttempt, redactor: Redactor) {
 const redacted = <T>(value: T, redactor: Redactor): T =>
   JSON.parse(redactor.text(JSON.stringify(value))) as T
 
-/** Times are known to some microseconds, and read by people. */
-const rounded = (ms: number) => Math.round(ms * 10) / 10
+/** In microseconds: those of events that came one after another differ. */
+const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
 
 /** Bodies as they are written. Bytes that several have in common are read once. */
 function createBodies({ text: clean }: Redactor, media: boolean) {

@@ -1,9 +1,11 @@
 /**
  * Tools for tests of your own conversions, with which wireglot itself is tested: random bodies and
- * streams of every protocol, fast-check properties, and validators for each protocol.
+ * streams of every protocol, fast-check properties, validators for each protocol, and a `fetch` that
+ * answers from recorded exchanges.
  * @module wireglot/testing
  */
 export { checkGrammar } from '../canonical/grammar.ts'
+export { type CassetteFetch, type CassetteFetchOptions, cassetteFetch } from '../cassettes/fetch.ts'
 export { canonicalRequest, canonicalResponse } from './bodies.ts'
 export { conversation } from './conversations.ts'
 export { cleanEvents, cutEvents } from './events.ts'

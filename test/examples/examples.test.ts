@@ -24,6 +24,11 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
+// Its tests are tests of this file, too.
+describe('cassettes.ts', async () => {
+  await import('./cassettes.ts')
+})
+
 describe('pure functions', () => {
   test('translate.ts prints what it says', async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {})

@@ -33,6 +33,7 @@ const doors = {
   '/testing': 'strictOf',
   '/schemas': 'MessagesRequest.safeParse',
   '/records': 'openRecords',
+  '/cassettes': 'readCassettes',
   '/notes': "noteCatalog['field.unknown'].meaning.at",
 }
 
@@ -41,7 +42,7 @@ try {
   // The pages show the examples and two images.
   const strangers = files.filter(
     file =>
-      !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/.+\.md|docs\/config\.schema\.json|docs\/llms\.txt|docs\/console\.png|docs\/deploy\/[\w.]+|test\/examples\/[\w-]+\.ts|bench\/\w+\.svg|dist\/.+\.(js|cjs|d\.ts|d\.cts)(\.map)?)$/.test(
+      !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|SECURITY\.md|docs\/.+\.md|docs\/config\.schema\.json|docs\/llms\.txt|docs\/console\.png|docs\/deploy\/[\w.]+|test\/examples\/(?:[\w-]+\.ts|cassettes\/[\w-]+\.json)|bench\/\w+\.svg|dist\/.+\.(js|cjs|d\.ts|d\.cts)(\.map)?)$/.test(
         file,
       ),
   )

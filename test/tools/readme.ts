@@ -15,6 +15,7 @@ import { finishReasons, plain, probes } from './probes.ts'
 /** Every page that holds something generated. */
 export const generatedPages = [
   'README.md',
+  'docs/guides/cassettes.md',
   'docs/guides/in-process.md',
   'docs/mapping.md',
   'docs/models.md',
