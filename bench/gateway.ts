@@ -4,6 +4,7 @@ import { Agent, createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRecorder } from '../src/cassettes/index.ts'
 import { type ConnectGateway, gateway, type Hooks } from '../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../src/index.ts'
 import { createOperations } from '../src/operations/index.ts'
@@ -17,7 +18,7 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
  * load do as little as they can.
  */
 
-type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded'
+type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded' | 'taped'
 type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
 /** ratio`: to the row that the limits compare with. */
@@ -153,6 +154,10 @@ const created = (hooks?: Hooks) =>
   )
 
 const serveGateway = () => serve(createServer(created()))
+
+/** With a cassette of each exchange. */
+const serveTaped = () =>
+  serve(createServer(created(createRecorder(mkdtempSync(join(tmpdir(), 'bench-'))).hooks)))
 
 /**
  * The same with access log and metrics, and with records in an embedded database if `isRecorded`.
@@ -456,8 +461,10 @@ async function operatedOnce(kinds: readonly Kind[], rounds: number): Promise<Gat
   const plain = await start('gateway', upstream.port)
   const logged = await start('logged', upstream.port)
   const recorded = await start('recorded', upstream.port)
+  const taped = await start('taped', upstream.port)
   const ways = {
     'gateway alone': plain,
+    cassettes: taped,
     'log and metrics': logged,
     'records, log and metrics': recorded,
   }
@@ -559,6 +566,7 @@ const role = process.env['BENCH_ROLE'] as Role | undefined
 if (role === 'upstream') serveUpstream()
 else if (role === 'piping' || role === 'parsing') serveProxy(role === 'parsing')
 else if (role === 'gateway') serveGateway()
+else if (role === 'taped') serveTaped()
 else if (role === 'logged' || role === 'recorded') await serveOperated(role === 'recorded')
 else if (process.argv.includes('--operated')) await runOperated()
 else await run()

@@ -6,7 +6,8 @@ import { type Cassette, type CassetteBody, type CassetteFrame, formatVersion } f
 import { createRedactor, type Redactor } from './redact.ts'
 
 const framings = Object.values(protocols).flatMap(({ framing }) => framing ?? [])
-const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+type Chunk = Uint8Array | string
 
 /** The cassette of an exchange, without secrets. Undefined: its client was never let in. */
 export function cassetteOf(captured: Captured, media: boolean): Cassette | undefined {
@@ -81,24 +82,20 @@ function createBodies({ text: clean }: Redactor, media: boolean) {
 
   const written = (body: CapturedBody, type: string): CassetteBody => {
     const framing = framings.find(({ contentType }) => type.startsWith(contentType))
-    const decode = framing?.decode()
-    const chunks = body.chunks.map(({ atMs, chunk }) => ({
-      atMs,
-      bytes: encoded(decode ? decode(chunk) : chunk),
-    }))
-    const bytes = joined(chunks.map(one => one.bytes))
-    const text = textOf(bytes, body.leftOut > 0 || body.end !== 'complete')
-    if (text === undefined)
+    const chunks = textsOf(body, framing?.decode())
+    if (!chunks)
       return media
-        ? { base64: Buffer.from(bytes).toString('base64') }
+        ? {
+            base64: Buffer.from(joined(body.chunks.map(one => encoded(one.chunk)))).toString(
+              'base64',
+            ),
+          }
         : { redacted: body.length + body.leftOut }
-    const isStream = /^text\/event-stream/i.test(type) || framing !== undefined
-    if (!isStream) return { text: clean(text) }
+    const isStream = framing !== undefined || /^text\/event-stream/i.test(type)
+    if (!isStream) return { text: clean(chunks.map(({ text }) => text).join('')) }
     const frames = framesOf(chunks)
-    const texts = cleaned(
-      frames.map(one => withoutIds(one.text)),
-      clean,
-    )
+    const shown = framing ? frames.map(({ text }) => withoutIds(text)) : frames.map(one => one.text)
+    const texts = cleaned(shown, clean)
     return { frames: frames.map(({ atMs }, i) => ({ atMs, text: texts[i] ?? '' })) }
   }
 
@@ -116,13 +113,26 @@ function createBodies({ text: clean }: Redactor, media: boolean) {
   }
 }
 
-/** Undefined: it is not UTF-8. What broke off may end inside of a character, which is left out. */
-function textOf(bytes: Uint8Array, isCut: boolean): string | undefined {
-  for (let left = 0; left <= (isCut ? 3 : 0); left++)
-    try {
-      return strict.decode(bytes.subarray(0, bytes.length - left))
-    } catch {}
-  return undefined
+/**
+ * Undefined: it is not UTF-8. What broke off may end inside of a character, which is left out.
+ * `decode`: of binary frames.
+ */
+function textsOf(
+  { chunks, leftOut, end }: CapturedBody,
+  decode: ((chunk: Chunk) => Chunk) | undefined,
+): CassetteFrame[] | undefined {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  try {
+    const texts = chunks.map(({ atMs, chunk }) => {
+      const shown = decode ? decode(chunk) : chunk
+      const text = typeof shown === 'string' ? shown : decoder.decode(shown, { stream: true })
+      return { atMs, text }
+    })
+    if (leftOut === 0 && end === 'complete') decoder.decode()
+    return texts
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -135,29 +145,26 @@ function cleaned(texts: readonly string[], clean: Redactor['text']): string[] {
 }
 
 /** The bytes of a binary frame, which would be in the file twice, and with their secrets. */
-const withoutIds = (text: string) =>
-  text.includes('id: frame:') ? text.replace(/^id: frame:.*\n/gm, '') : text
+const withoutIds = (text: string) => text.replace(/^id: frame:.*\n/gm, '')
 
 /** Whole events. The time of one is that of the chunk that ends it. */
-function framesOf(chunks: readonly { atMs: number; bytes: Uint8Array }[]): CassetteFrame[] {
+function framesOf(chunks: readonly CassetteFrame[]): CassetteFrame[] {
   const frames: CassetteFrame[] = []
   const splitter = new FrameSplitter()
-  let held: Uint8Array[] = []
-  const add = (atMs: number) => {
-    const text = textOf(joined(held), true)
-    held = []
-    if (text) frames.push({ atMs: rounded(atMs), text })
+  let held = ''
+  const add = (atMs: number, text: string) => {
+    held = ''
+    if (text !== '') frames.push({ atMs: rounded(atMs), text })
   }
-  for (const { atMs, bytes } of chunks) {
+  for (const { atMs, text } of chunks) {
     let from = 0
-    for (let end = splitter.next(bytes, 0); end >= 0; end = splitter.next(bytes, end)) {
-      held.push(bytes.subarray(from, end))
-      add(atMs)
+    for (let end = splitter.next(text, 0); end >= 0; end = splitter.next(text, end)) {
+      add(atMs, held + text.slice(from, end))
       from = end
     }
-    if (from < bytes.length) held.push(bytes.subarray(from))
+    held += text.slice(from)
   }
   const last = chunks.at(-1)
-  if (last && held.length > 0) add(last.atMs)
+  if (last) add(last.atMs, held)
   return frames
 }
