@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Names sort by time. Nothing else in the folder is touched. */
@@ -6,10 +6,16 @@ const ownName = /^\d{8}T\d{9}Z-[\w-]{1,80}\.json$/
 
 /** `20260101T120000000Z-req_1.json` */
 export const nameOf = ({ time, id }: { time: string; id: string }): string =>
-  `${time.replaceAll(/[-:.]/g, '')}-${id.replaceAll(/[^\w-]/g, '_').slice(0, 80)}.json`
+  `${time.replaceAll(/[-:.]/g, '')}-${safe(id)}.json`
+
+const safe = (id: string) => id.replaceAll(/[^\w-]/g, '_').slice(0, 80)
 
 /** A folder of cassettes that holds at most `limitBytes`: the oldest files make room for new ones. */
-export type Folder = { add(name: string, text: string): Promise<void> }
+export type Folder = {
+  add(name: string, text: string): Promise<void>
+  /** The text of the file for this id. Undefined: there is none. */
+  find(id: string): Promise<string | undefined>
+}
 
 export function createFolder(path: string, limitBytes: number): Folder {
   let files: { name: string; size: number }[] | undefined
@@ -29,6 +35,12 @@ export function createFolder(path: string, limitBytes: number): Folder {
   }
 
   return {
+    async find(id) {
+      const end = `-${safe(id)}.json`
+      const names = await readdir(path).catch(() => [])
+      const name = names.find(one => ownName.test(one) && one.endsWith(end))
+      return name === undefined ? undefined : readFile(join(path, name), 'utf8')
+    },
     async add(name, text) {
       files ??= await opened()
       const size = Buffer.byteLength(text)

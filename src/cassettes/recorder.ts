@@ -19,6 +19,8 @@ export type RecorderOptions = {
 export type Recorder = {
   /** For a gateway. */
   hooks: Required<Pick<Hooks, 'tape'>>
+  /** The file of a request, by its id, as it stands there. Undefined: there is none. */
+  find(id: string): Promise<string | undefined>
   /** Waits until all exchanges that have ended are written. */
   flush(): Promise<void>
 }
@@ -89,6 +91,10 @@ export function createRecorder(folder: string, options: RecorderOptions = {}): R
           keep,
         })
       },
+    },
+    async find(id) {
+      await writing
+      return files.find(id)
     },
     async flush() {
       if (open > 0) await new Promise(resolve => setTimeout(resolve, lateMs))

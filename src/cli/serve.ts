@@ -116,10 +116,13 @@ export async function serve(
     configuredNames: () => (live.config().keys ?? []).map(({ name }) => name),
   })
   const hasConsole = !isObject(config) || config.console !== false
-  const page = hasConsole
-    ? consoleOf(source, () => live, { ...omitUndefined({ adminKey, records }), environment })
-    : undefined
   const recorder = await recorderOf(options, folder, logger)
+  const page = hasConsole
+    ? consoleOf(source, () => live, {
+        ...omitUndefined({ adminKey, records, cassette: recorder?.find }),
+        environment,
+      })
+    : undefined
   const own = page?.hooks ?? records?.hooks ?? {}
   const hooks = {
     ...(await hooksOf(config, own, { records, adminKey })),
@@ -380,7 +383,7 @@ function consoleOf(
   {
     environment,
     ...more
-  }: Pick<ConsoleOptions, 'adminKey' | 'records'> & { environment: Environment },
+  }: Pick<ConsoleOptions, 'adminKey' | 'records' | 'cassette'> & { environment: Environment },
 ) {
   const { models, verify } = adminSources({
     state: () => live().state(),

@@ -64,8 +64,14 @@ export type ApiParts = {
   learned(): LearnedFields
   models: AdminSources['models']
   verify: AdminSources['verify']
+  cassette: ((id: string) => Promise<string | undefined>) | undefined
   /** `keepsRecords`: in a database, and not only in memory. */
-  about: { isDemo: boolean; canManageKeys: boolean; keepsRecords: boolean }
+  about: {
+    isDemo: boolean
+    canManageKeys: boolean
+    keepsRecords: boolean
+    keepsCassettes: boolean
+  }
 }
 
 /** Handles a call of the page. @throws Refused */
@@ -131,6 +137,8 @@ async function handleOperatorCall(
   switch (route) {
     case 'GET records/id':
       return ok(found(await parts.source.detail(id)))
+    case 'GET cassettes/id':
+      return ok({ text: found(await parts.cassette?.(id)) })
     case 'GET state':
       return ok(parts.state())
     case 'GET learned':

@@ -46,6 +46,11 @@ export type ConsoleOptions = {
   /** Checks a channel with one of its models. Absent: there is no button for it. */
   verify?: AdminSources['verify']
   /**
+   * The file of a recorded exchange, by the id of its request: a recorder of `wireglot/cassettes`
+   * has it. Absent: there is no button to save one.
+   */
+  cassette?: (id: string) => Promise<string | undefined>
+  /**
    * The gateway serves the demo model only, so the page sends its example at once. Default false.
    */
   isDemo?: boolean
@@ -77,8 +82,16 @@ export type Console = {
  * server.listen(0, '127.0.0.1', () => server.close())
  */
 export function createConsole(options: ConsoleOptions): Console {
-  checkOptions(options, ['gateway', 'adminKey', 'records', 'isDemo', 'models', 'verify'])
-  const { gateway, adminKey, records, isDemo = false, models, verify } = options
+  checkOptions(options, [
+    'gateway',
+    'adminKey',
+    'records',
+    'isDemo',
+    'models',
+    'verify',
+    'cassette',
+  ])
+  const { gateway, adminKey, records, isDemo = false, models, verify, cassette } = options
   const exchanges = createExchanges()
   const recent = createRecent()
   const { hooks } = records ?? recent
@@ -87,6 +100,7 @@ export function createConsole(options: ConsoleOptions): Console {
     isDemo,
     canManageKeys: records !== undefined && adminKey !== undefined,
     keepsRecords: records !== undefined,
+    keepsCassettes: cassette !== undefined,
   }
   const parts = {
     gatekeeper,
@@ -98,6 +112,7 @@ export function createConsole(options: ConsoleOptions): Console {
     learned: () => gateway().learned(),
     models,
     verify,
+    cassette,
   }
 
   /**

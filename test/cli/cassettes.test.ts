@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readCassettes } from '../../src/cassettes/index.ts'
+import { parseCassette, readCassettes } from '../../src/cassettes/index.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { exchangeOf, filesOf, freshFolder, postOf } from '../cassettes/support.ts'
 import { wireglot } from './support.ts'
@@ -22,6 +22,14 @@ test('serve --record writes a cassette of each exchange', async () => {
   const body = { model: 'demo', messages: [{ role: 'user', content: 'Hello' }], stream: true }
   const response = await fetch(`${url}/v1/chat/completions`, postOf(body))
   const text = await response.text()
+  const id = response.headers.get('x-request-id')
+  const saved = await fetch(`${url}/console/api/cassettes/${id}`)
+  expect(saved.status).toBe(200)
+  const { text: file } = (await saved.json()) as { text: string }
+  expect(parseCassette(file).id).toBe(id)
+  expect((await fetch(`${url}/console/api/cassettes/req_1`)).status).toBe(404)
+  const session = await (await fetch(`${url}/console/api/session`)).json()
+  expect(session).toMatchObject({ role: 'operator', keepsCassettes: true })
   await close()
   expect(lines.join('\n')).toContain('cassettes: tapes')
   const [cassette, ...others] = await readCassettes([join(folder, 'tapes')])

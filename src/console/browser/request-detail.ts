@@ -26,16 +26,24 @@ export async function loadDetail(
 export const detailPanel = (
   record: RecordRow,
   { more, meanings }: LoadedDetail,
-  close: HTMLElement,
+  actions: HTMLElement[],
 ): HTMLElement =>
   panel(
     `Request ${record.id}`,
-    [close],
+    actions,
     factsOf(record),
     more && attemptsOf(more),
     notesOf(record, more, meanings),
     bodyOf(more),
   )
+
+/** Lets the browser save the file of a request. @throws Error when it is not there any longer */
+export async function saveCassette(id: string): Promise<void> {
+  const { text } = await call<{ text: string }>(`console/api/cassettes/${encodeURIComponent(id)}`)
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
+  h('a', { href: url, download: `${id}.json` }).click()
+  URL.revokeObjectURL(url)
+}
 
 /** A text that may be too long for its cell. */
 export const cut = (text: string): HTMLElement =>

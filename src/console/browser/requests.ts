@@ -17,14 +17,14 @@ import {
 } from './dom.ts'
 import { modelField } from './known-models.ts'
 import { dollars } from './numbers.ts'
-import { cut, detailPanel, loadDetail, protocolsOf } from './request-detail.ts'
+import { cut, detailPanel, loadDetail, protocolsOf, saveCassette } from './request-detail.ts'
 import type { Session, Tab } from './types.ts'
 
 const pageSize = 50
 const liveMs = 2000
 
 /** Records with a filter, live, and the details of one. */
-export function requestsTab({ role }: Session): Tab {
+export function requestsTab({ role, keepsCassettes }: Session): Tab {
   const isOperator = role === 'operator'
   const filter = recordFilter(isOperator, () => load())
   const live = h('input', { type: 'checkbox', checked: true })
@@ -79,9 +79,23 @@ export function requestsTab({ role }: Session): Tab {
     const loaded = await loadDetail(record, isOperator)
     if (opened !== record.id) return
     const close = button('Close', () => closeDetail(record), 'small')
-    replace(detail, detailPanel(record, loaded, close))
+    const actions = keepsCassettes && isOperator ? [saveButton(record.id), close] : [close]
+    replace(detail, detailPanel(record, loaded, actions))
     detail.scrollIntoView({ block: 'nearest' })
     close.focus()
+  }
+
+  function saveButton(id: string): HTMLElement {
+    const save = button(
+      'Save',
+      async () => {
+        replace(faults)
+        await saveCassette(id).catch(error => replace(faults, fault(messageOf(error))))
+      },
+      'small',
+    )
+    save.title = 'Save this exchange as a cassette, for wireglot explain and replay'
+    return save
   }
 
   function closeDetail({ id }: RecordRow) {

@@ -12,6 +12,8 @@ export type Session = {
   key?: string
   canManageKeys: boolean
   keepsRecords: boolean
+  /** Exchanges are recorded, and the operator can save one. */
+  keepsCassettes: boolean
   /** False: a client whose key has no name. */
   hasRecords: boolean
   isDemo: boolean
