@@ -5,6 +5,7 @@ import { createFolder, nameOf } from './folder.ts'
 import type { Cassette } from './format.ts'
 import { cassetteOf } from './write.ts'
 
+/** What a recorder keeps. */
 export type RecorderOptions = {
   /** Keep the content of images, audio and files. Default false. */
   media?: boolean | undefined
@@ -16,6 +17,7 @@ export type RecorderOptions = {
   logger?: Pick<Logger, 'warn'> | undefined
 }
 
+/** Writes the exchanges of a gateway into files. */
 export type Recorder = {
   /** For a gateway. */
   hooks: Required<Pick<Hooks, 'tape'>>
