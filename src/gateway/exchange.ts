@@ -48,6 +48,7 @@ export async function generate(
   if (asked) return compacted(service, asked, trace, answer)
   const seen = await withDescriptions(service, received, trace, answer)
   const recalled = await recall(service, seen, trace.identity ?? {})
+  notePrefix(service, recalled, trace)
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
   const running = runningOf(service, recalled)
   if (!running)
@@ -71,6 +72,17 @@ export async function answer(
   const { body, error } = await responseForClient(service, incoming, trace, { opened, read })
   if (error) throw failedStream(error)
   return protocol.decodeResponse(body).value
+}
+
+/** Compares the prompt with the one before. What the client sent is there before it is translated. */
+function notePrefix(
+  { prefixes }: Service,
+  { request: { headers }, body, protocol, model }: RequestContext,
+  trace: Trace,
+): void {
+  const { id, name = '' } = trace.identity ?? {}
+  const found = prefixes?.compare({ headers, model, client: id ?? name }, body, protocol)
+  if (found) trace.cachePrefix = found
 }
 
 /** A later call may show the response again, or what it has used since then. */

@@ -10,6 +10,7 @@ import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
 import { createLongWork } from './body/long-work.ts'
+import { createPrefixes } from './cache-prefix.ts'
 import { checkHooks } from './check-hooks.ts'
 import { createSeal } from './compaction/seal.ts'
 import { createDispatch } from './dispatch.ts'
@@ -397,6 +398,7 @@ function serviceOf(
     learned: createLearned(),
     background: createBackground(),
     descriptions: new Map(),
+    ...(config.defaults.cachePrefix && { prefixes: createPrefixes() }),
     send: createSend(bytes, log),
     isRepeated: createRepeats(),
     ...(config.compaction && { seal: createSeal(config.compaction.key) }),

@@ -85,6 +85,12 @@ export type UsageRecord = {
    * counted or the client has left before.
    */
   usage?: Usage & { estimated?: true }
+  /**
+   * How much of the prompt begins as in the request before of its conversation. Tokens, estimated.
+   * `lost`: those of the earlier prompt that a cache of the provider cannot give. Absent: the first
+   * request of a conversation, or not known.
+   */
+  cachePrefix?: { kept: number; lost: number }
   /** Milliseconds. */
   firstByteMs?: number
   totalMs: number

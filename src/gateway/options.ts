@@ -624,6 +624,11 @@ const Defaults = entry({
    * tried. Default 5,000.
    */
   retryWaitMs: milliseconds.default(5_000),
+  /**
+   * Tell in records and metrics how much of each prompt begins as the one before it in its
+   * conversation, which a cache of the provider may have. Default false.
+   */
+  cachePrefix: z.boolean().default(false),
   /** Larger request bodies, counted after decompression, are refused with 413. Default 32 MiB. */
   bodyLimitBytes: z
     .int()

@@ -103,6 +103,7 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
     firstByte,
     notes,
     upstreamRequestId,
+    cachePrefix,
   } = trace
   const { protocol, isCall, status, failure } = ending
   const usage = useOf(trace, failure)
@@ -129,6 +130,7 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
       }),
     }),
     ...(usage && { usage: onlyCounts(usage) }),
+    ...(cachePrefix && { cachePrefix }),
     ...(failure && {
       failure: failureKind(failure),
       error: failure.error.kind,

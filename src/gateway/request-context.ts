@@ -7,6 +7,7 @@ import type { TransportCall, TransportResponse } from '../transports/transport.t
 import type { Ending } from './at-end.ts'
 import type { ReadBody } from './body/body.ts'
 import type { LongWork } from './body/long-work.ts'
+import type { Prefixes } from './cache-prefix.ts'
 import type { Seal } from './compaction/seal.ts'
 import type { GatewayError } from './error.ts'
 import type { HookRequest, Hooks, Identity, Tape, UsageRecord } from './hooks.ts'
@@ -38,6 +39,8 @@ export type Service = {
   /** Fields that upstreams refused. */
   learned: Learned
   background: Background
+  /** Absent: nobody gets records. */
+  prefixes?: Prefixes
   /**
    * Sends a call to a channel. Rejects when there is no response; a response of any status
    * resolves.
@@ -152,6 +155,8 @@ export type Trace = Ending & {
   expected?: number
   /** The memory that the request takes. Absent: its client is not known yet. */
   memory?: Share
+  /** See `UsageRecord`. */
+  cachePrefix?: UsageRecord['cachePrefix']
   /** Gets everything that is sent. Absent: nobody wants it. */
   tape?: Tape | undefined
   /** Headers that show the client its rate limit. Absent: it has none. */

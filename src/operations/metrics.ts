@@ -29,6 +29,12 @@ export function createMetrics(state: () => GatewayState): Metrics {
     labelNames: ['channel', 'model', 'type'],
     registers,
   })
+  const prefixes = createTally({
+    name: 'wireglot_cache_prefix_tokens_total',
+    help: 'Tokens of the prompt before in a conversation, estimated: kept at the beginning of the next one, or lost for a cache',
+    labelNames: ['channel', 'model', 'type'],
+    registers,
+  })
   const failures = new Counter({
     name: 'wireglot_failures_total',
     help: 'Failed requests, by what failed',
@@ -78,6 +84,7 @@ export function createMetrics(state: () => GatewayState): Metrics {
       firstByteMs,
       totalMs,
       failure,
+      cachePrefix,
     }) {
       const model = modelServed === undefined ? 'none' : labelOf(modelServed, failure === undefined)
       requests.add([protocolIn, channel, model, String(status)], 1)
@@ -85,6 +92,10 @@ export function createMetrics(state: () => GatewayState): Metrics {
       if (firstByteMs !== undefined) firstByte.observe({ channel }, firstByteMs / 1000)
       if (usage?.input !== undefined) tokens.add([channel, model, 'input'], usage.input)
       if (usage?.output !== undefined) tokens.add([channel, model, 'output'], usage.output)
+      if (cachePrefix) {
+        prefixes.add([channel, model, 'kept'], cachePrefix.kept)
+        prefixes.add([channel, model, 'lost'], cachePrefix.lost)
+      }
       if (failure !== undefined) failures.inc({ channel, kind: failure })
     },
     text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
