@@ -39,7 +39,7 @@ export type Service = {
   /** Fields that upstreams refused. */
   learned: Learned
   background: Background
-  /** Absent: nobody gets records. */
+  /** Absent: nobody wants to know. */
   prefixes?: Prefixes
   /**
    * Sends a call to a channel. Rejects when there is no response; a response of any status
