@@ -339,10 +339,12 @@ export type ServerToolCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'identi
 
 /** Runs tools of providers, by name. What it throws is logged; the model reads that it failed. */
 export type ServerTools<Raw = unknown> = {
+  /** Finds pages for a query. */
   web_search?(
     input: ServerToolInput['web_search'],
     call: ServerToolCall<Raw>,
   ): ServerToolResult | Promise<ServerToolResult>
+  /** Reads one page. */
   web_fetch?(
     input: ServerToolInput['web_fetch'],
     call: ServerToolCall<Raw>,

@@ -179,6 +179,7 @@ translateRequest({}, { from: 'morse', to: 'messages' })
     'express4',
     'hono',
     'openai',
+    'vitest',
   ]) {
     mkdirSync(join(folder, 'examples/node_modules'), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(folder, 'examples/node_modules', name))
