@@ -16,6 +16,11 @@ const most = 100
  * How what was made of a request differs: the requests to upstreams, the response to the client,
  * and the notes. Ids and times that each translation makes anew are no differences. Of a body that
  * broke off, only what both have counts.
+ * @example
+ * import { differencesBetween, readCassettes } from 'wireglot/cassettes'
+ *
+ * const [then] = await readCassettes(['test/examples/cassettes'])
+ * console.log(then && differencesBetween(then, then).length) // 0
  */
 export function differencesBetween(then: Cassette, now: Cassette): Difference[] {
   const found: Difference[] = []

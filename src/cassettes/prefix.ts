@@ -30,6 +30,11 @@ const notRead: ReadonlySet<string> = new Set(['at', 'cache', 'source', 'ext'])
 /**
  * Where the prefix of a prompt broke between two requests to the same model. Undefined: the later
  * one begins with all of the earlier one, or one of them cannot be read.
+ * @example
+ * import { prefixBreakBetween, readCassettes } from 'wireglot/cassettes'
+ *
+ * const [turn] = await readCassettes(['test/examples/cassettes'])
+ * console.log(turn && prefixBreakBetween(turn, turn)) // undefined
  */
 export function prefixBreakBetween(earlier: Cassette, later: Cassette): PrefixBreak | undefined {
   const [before, after] = [partsOf(earlier.attempts.at(-1)), partsOf(later.attempts.at(-1))]

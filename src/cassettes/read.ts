@@ -33,7 +33,16 @@ export async function readCassettes(files: readonly string[]): Promise<Cassette[
   return found
 }
 
-/** The cassette in a text. `name`: for messages. @throws Error when it is none */
+/**
+ * The cassette in a text. `name`: for messages.
+ * @throws Error when it is none
+ * @example
+ * import { readFileSync } from 'node:fs'
+ * import { parseCassette } from 'wireglot/cassettes'
+ *
+ * const cassette = parseCassette(readFileSync('test/examples/cassettes/hello.json', 'utf8'))
+ * console.log(cassette.request.protocol) // chat-completions
+ */
 export function parseCassette(text: string, name = 'the text'): Cassette {
   let value: unknown
   try {

@@ -47,7 +47,7 @@ export class Overlap {
     for (let length = Math.min(held.length, this.#end.length); length >= shortest; length--)
       if (this.#end.endsWith(held.slice(0, length))) return length
     // Providers refuse a beginning that ends with white space, so the model does not know of it.
-    const space = /\s*$/.exec(this.#end.slice(-shortest))?.[0] ?? ''
+    const space = this.#end.slice(this.#end.trimEnd().length)
     return held.startsWith(space) ? space.length : 0
   }
 }
