@@ -581,11 +581,15 @@ const Model = entry({
    */
   suffixes: z.boolean().default(false),
   /**
-   * What becomes of media that the model does not read. `describe`: the id of a model that describes
-   * images; `route`: the id of a model that gets such requests instead. Default: a sentence in their
+   * What becomes of media that the model does not read: one of both. Default: a sentence in their
    * place.
    */
-  media: entry({ describe: z.string().min(1).optional(), route: z.string().min(1).optional() })
+  media: entry({
+    /** The id of a model that describes images. */
+    describe: z.string().min(1).optional(),
+    /** The id of a model that gets requests with such media instead. */
+    route: z.string().min(1).optional(),
+  })
     .refine(({ describe, route }) => (describe === undefined) !== (route === undefined), {
       error: 'expected one of describe and route',
     })
