@@ -2,6 +2,7 @@ import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { endedEarly } from '../kit/errors/failed-response.ts'
+import { isSpent } from '../kit/errors/spent.ts'
 import { dotted } from '../kit/notes/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/abort-controller.ts'
@@ -47,7 +48,7 @@ export class GatewayError extends Error {
     this.error = error
     // A quota that is spent stays so for longer than a client should wait: without this header,
     // some retry for minutes.
-    this.headers = error.kind === 'quota' ? { ...headers, ...noRetry } : headers
+    this.headers = isSpent(error.kind) ? { ...headers, ...noRetry } : headers
     this.wire = wire
     this.notes = notes
     this.failure = failure

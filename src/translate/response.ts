@@ -147,7 +147,7 @@ export function translateError(
   if (from.name === to.name) return { ...error, notes: [] }
   const { value, notes } = from.decodeError(error, optionsFor(from, settings))
   const words = retryWords(error.headers)
-  const hint = words['retry-after'] ? undefined : (value.retryAfterMs ?? writtenHint(value))
+  const hint = words['retry-after'] ? undefined : (value.retryAfterMs ?? writtenHint(value, settings.now))
   const hinted = hint === undefined ? value : { ...value, retryAfterMs: hint }
   const encoded = to.encodeError(hinted, {
     ...optionsFor(to, settings),

@@ -110,6 +110,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['overloaded', error(529, 'overloaded_error', 'Overloaded')],
     ['overloaded', error(429, 'rate_limit_error', 'Slow down')],
     ['quota', error(402, 'billing_error', 'No balance is left')],
+    ['quota', error(400, 'invalid_request_error', 'Your credit balance is too low')],
   ] as const
   /** `m` at `first`, with one model for each of these causes. */
   const byCause = (

@@ -192,6 +192,26 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test('a balance that is used up leads to the next channel, whatever the status', async () => {
+    const spent = await upstream(
+      sendJson(400, {
+        type: 'error',
+        error: { type: 'invalid_request_error', message: 'Your credit balance is too low' },
+      }),
+    )
+    const other = await upstream(good)
+    const ask = await start({
+      auth: 'none',
+      channels: [
+        { name: 'spent', protocols: ['messages'], baseUrl: spent.url },
+        channel('other', other.url),
+      ],
+      models: [{ id: 'm', channels: [{ name: 'spent' }, { name: 'other', priority: 1 }] }],
+    })
+    expect((await ask(path, chat)).status).toBe(200)
+    expect([spent.calls.length, other.calls.length]).toEqual([1, 1])
+  })
+
   test('a time in an error that nobody could wait for is no header', async () => {
     const error = { message: 'Out', type: 'insufficient_quota', resets_in_seconds: 1e300 }
     const ask = await start(one((await upstream(sendJson(429, { error }))).url, 'chat-completions'))

@@ -59,16 +59,38 @@ test.each<[object, object]>([
 
 describe('the time to come back that only the body of an error tells', () => {
   const error = { type: 'rate_limit_error', message: 'Slow down' }
+  const now = 1_760_000_000
+
+  test.each([
+    'Try again in the evening',
+    'Please wait for 3 messages',
+    'Retry after 5x',
+    'wait 12345678901 s',
+  ])('is not there: %s', message => {
+    const body = { error: { ...error, message } }
+    const options = { from: 'chat-completions', to: 'messages', now } as const
+    expect(translateError({ status: 429, body }, options).headers['retry-after']).toBeUndefined()
+  })
+
   test.each<[object, string]>([
     [{ ...error, resets_in_seconds: 12_345 }, '12345'],
     [{ ...error, retry_after: 7 }, '7'],
     [{ ...error, message: 'Please try again in 1.5s.' }, '2'],
+    [{ ...error, message: 'Please try again in 1m30.5s. Visit us.' }, '91'],
+    [{ ...error, message: 'Rate limit: try again in 6h12m3s' }, '22323'],
+    [{ ...error, message: 'Please try again in 120ms.' }, '1'],
+    [{ ...error, message: 'Please retry in 34.074824224s.' }, '35'],
+    [{ ...error, message: 'Please retry after 86400 seconds.' }, '86400'],
+    [{ ...error, message: 'Weekly limit reached. Resets in 6hr 29min.' }, '23340'],
+    [{ ...error, message: 'Please wait 2 minutes, or wait for 5 things' }, '120'],
+    [{ ...error, resets_at: 1_760_000_060 }, '60'],
+    [{ ...error, message: 'You will regain access on 2025-10-10 at 00:00 UTC.' }, '54400'],
   ])('is a header: %j', (told, seconds) => {
     for (const from of ['chat-completions', 'responses', 'messages'] as const)
       for (const to of names) {
         if (to === from) continue
         const body = { type: 'error', error: told }
-        const { headers } = translateError({ status: 429, body }, { from, to })
+        const { headers } = translateError({ status: 429, body }, { from, to, now })
         expect(headers['retry-after'], `${from} to ${to}`).toBe(seconds)
       }
   })

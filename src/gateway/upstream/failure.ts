@@ -1,6 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { Usage } from '../../canonical/response.ts'
 import { retryHint, writtenHint } from '../../kit/errors/retry-hint.ts'
+import { isSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -42,20 +43,20 @@ function retriedWhere(status: number, headers: TransportResponse['headers']): Fa
 
 /**
  * A failed attempt: where the request may go on, by its error, and by the headers of an error
- * response.
+ * response. The quota of a channel is its own, and stays spent, whatever the status.
  */
 export function failed(
   rejection: GatewayError,
   status = rejection.error.status,
   headers: TransportResponse['headers'] = {},
 ): Failure {
-  const again = retriedWhere(status, headers)
+  const isOver = isSpent(rejection.error.kind) && headers['x-should-retry'] !== 'false'
+  const again = isOver ? 'elsewhere' : retriedWhere(status, headers)
   // 0 is no request for a certain wait, so our own applies.
   const waitMs = retryHint(headers, Date.now() / 1000) ?? rejection.error.retryAfterMs
   return {
     rejection,
-    // The quota of a channel is its own, and stays spent.
-    again: again === 'here' && rejection.error.kind === 'quota' ? 'elsewhere' : again,
+    again,
     ...(waitMs && { waitMs }),
   }
 }
@@ -101,7 +102,7 @@ export function failureOf(
     headers,
     body: body ?? shown.slice(0, 500),
   }).value
-  const waitMs = saysWhen(headers) ? undefined : writtenHint({ ...decoded, raw })
+  const waitMs = saysWhen(headers) ? undefined : writtenHint({ ...decoded, raw }, Date.now() / 1000)
   const hinted = waitMs === undefined ? decoded : { ...decoded, retryAfterMs: waitMs }
   // A body that is not JSON must not be returned as JSON.
   const read = body === undefined ? hinted : { ...hinted, raw }

@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import { isObject } from '../json/json.ts'
+import { isSpent } from './spent.ts'
 
 /** The value of a header, whatever the case of its name. `name` is in lower case. */
 export function headerOf(
@@ -33,16 +34,53 @@ export function retryHint(
 /** Names of a number of seconds in the details of an error. */
 const secondsIn = ['resets_in_seconds', 'retry_after_seconds', 'retry_after'] as const
 
-/** The same for an error that says when to come back only in its body. */
-export function writtenHint({ kind, details, message, raw }: CanonicalError): number | undefined {
-  if (kind !== 'rate_limit' && kind !== 'quota' && kind !== 'overloaded') return undefined
-  for (const name of secondsIn) {
-    const error = isObject(raw) ? raw['error'] : undefined
-    const [value] = [details, error].flatMap(one => (isObject(one) ? (one[name] ?? []) : []))
-    if (typeof value === 'number' && value >= 0 && value < 1e12) return Math.round(value * 1000)
+/** The words before a duration, or before the date of the end of a limit. */
+const waits =
+  /\b(?:(?:try|retry|available)(?: again)?|resets?|wait) ?(?:in|after|for)?:? ?(?:about |at least )?(?=\d)/gi
+const regained = /regain access on (\d{4}-\d\d-\d\d) at (\d\d:\d\d) UTC/i
+
+/** One part of a duration such as `1m30.5s`, `2 hours 5 min` or `120ms`. */
+const durationPart =
+  / ?(\d{1,9}(?:\.\d{1,12})?) ?(ms|milliseconds?|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|hr|h|days?|d)(?![a-z])/iy
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+function waitIn(message: string): number | undefined {
+  for (const { 0: words, index } of message.matchAll(waits)) {
+    let total: number | undefined
+    durationPart.lastIndex = index + words.length
+    for (let part = durationPart.exec(message); part; part = durationPart.exec(message)) {
+      const unit = (part[2] ?? '').toLowerCase()
+      const ms = /^(ms|mil)/.test(unit) ? 1 : (unitMs[unit.slice(0, 1)] ?? 0)
+      total = (total ?? 0) + Number(part[1]) * ms
+    }
+    if (total !== undefined) return Math.round(total)
   }
-  const [, number, unit] = /try again in (\d{1,9}(?:\.\d+)?) ?(ms|s)\b/i.exec(message) ?? []
-  return number === undefined ? undefined : Math.round(Number(number) * (unit === 'ms' ? 1 : 1000))
+  return undefined
+}
+
+/**
+ * The same for an error that says when to come back only in its body. `now`: Unix seconds, needed
+ * for dates.
+ */
+export function writtenHint(
+  { kind, details, message, raw }: CanonicalError,
+  now: number | undefined,
+): number | undefined {
+  if (kind !== 'rate_limit' && kind !== 'quota' && kind !== 'overloaded') return undefined
+  const error = isObject(raw) ? raw['error'] : undefined
+  const numberIn = (name: string): number | undefined => {
+    const [value] = [details, error].flatMap(one => (isObject(one) ? (one[name] ?? []) : []))
+    return typeof value === 'number' && value >= 0 && value < 1e12 ? value : undefined
+  }
+  for (const name of secondsIn) {
+    const value = numberIn(name)
+    if (value !== undefined) return Math.round(value * 1000)
+  }
+  const [, day, time] = regained.exec(message) ?? []
+  const end = numberIn('resets_at') ?? (day && Date.parse(`${day}T${time}Z`) / 1000)
+  if (now !== undefined && end) return Math.max(0, Math.round((end - now) * 1000))
+  return waitIn(message)
 }
 
 /** `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110). */
@@ -67,12 +105,14 @@ export const isHeaderValue = (text: string): boolean =>
 
 /**
  * The headers of an error response. `requestId`: the name of the header for the request id, which
- * may have come in a body.
+ * may have come in a body. Official clients do not retry with `x-should-retry: false`; without it,
+ * some ask for minutes after a quota is spent.
  */
 export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   const { requestId: id } = error
   if (id !== undefined && isHeaderValue(id)) headers[requestId] = id
+  if (isSpent(error.kind)) headers['x-should-retry'] = 'false'
   const ms = error.retryAfterMs
   if (ms === undefined) return headers
   headers['retry-after'] = String(Math.ceil(ms / 1000))

@@ -1,4 +1,6 @@
-import type { ErrorKind } from '../../canonical/error.ts'
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { isSpent } from './spent.ts'
+import { statusOfKind } from './status.ts'
 
 // Two protocols come from one vendor, whose errors use the same words in both:
 // https://platform.openai.com/docs/guides/error-codes.
@@ -25,6 +27,16 @@ export const errorWords: Record<ErrorKind, { type: string; code: string | null }
   timeout: { type: 'server_error', code: 'timeout' },
 }
 
+/**
+ * The HTTP status of an error of another protocol: the upstream's, unless clients would misread it.
+ * They know a wrong key by 401, whatever a provider says, and `insufficient_quota` by 429.
+ */
+export function sharedStatus({ kind, status }: CanonicalError): number {
+  if (isSpent(kind)) return statusOfKind.quota
+  if (status === 400 && kind === 'authentication') return statusOfKind.authentication
+  return status >= 400 && status < 600 ? status : statusOfKind[kind]
+}
+
 /** Values of `code` or `type` that decide the kind. Not those that say only whose fault it is. */
 export const kindsByWord: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['context_length_exceeded', 'context_length'],
@@ -43,6 +55,9 @@ export const kindsByWord: ReadonlyMap<string, ErrorKind> = new Map<string, Error
   ['authentication_error', 'authentication'],
   ['insufficient_quota', 'quota'],
   ['billing_hard_limit_reached', 'quota'],
+  ['usage_limit_reached', 'quota'],
+  ['exceeded_current_quota_error', 'quota'],
+  ['payment_required', 'billing'],
   ['permission_error', 'permission'],
   ['request_forbidden', 'permission'],
   ['unsupported_country_region_territory', 'permission'],

@@ -5,7 +5,8 @@ import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/
 import { createErrorTable, longestMessage, type ReadError } from '../../kit/errors/error-table.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
-import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
+import { errorWords, kindsByWord, sharedStatus } from '../../kit/errors/shared-words.ts'
+import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../kit/json/json.ts'
@@ -101,7 +102,10 @@ const wordIn = (value: unknown) => (typeof value === 'string' || value === null 
 
 type Words = { type: string | undefined; code: string | null | undefined; message: string }
 
-function kindOf({ type, code, message }: Words, status: number | undefined): ErrorKind {
+const kindOf = (words: Words, status: number | undefined): ErrorKind =>
+  orSpent(kindOfWords(words, status), words.message)
+
+function kindOfWords({ type, code, message }: Words, status: number | undefined): ErrorKind {
   const kind = kindsByWord.get(code ?? '') ?? kindsByWord.get(type ?? '')
   const client = status === undefined || (status >= 400 && status < 500)
   const vague = kind === undefined || kind === 'not_found'
@@ -190,14 +194,12 @@ export const encodeBareError = (
   report: ChatCompletionsReport,
 ): ChatCompletionsErrorBody => writeBareError(writing, error, report)
 
-function statusOf({ status, kind, protocol }: CanonicalError): number {
+function statusOf(error: CanonicalError): number {
+  const { status, kind, protocol } = error
   // 529 means "overloaded" only in the messages protocol; clients of this one may not know that
   // they can retry.
   if (status === 529) return 503
-  // Some providers return 400 for a wrong API key; clients of this protocol recognize it by its
-  // default status.
-  if (status === 400 && kind === 'authentication' && protocol !== protocolName)
-    return statusOfKind.authentication
+  if (protocol !== protocolName) return sharedStatus(error)
   return status >= 400 && status <= 599 ? status : statusOfKind[kind]
 }
 

@@ -4,6 +4,7 @@ import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-tabl
 import { damagedStream } from '../../kit/errors/failed-response.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, isHeaderValue, retryHint } from '../../kit/errors/retry-hint.ts'
+import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
@@ -13,7 +14,11 @@ import { type ConverseReport, createConverseReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
 import type { ConverseErrorBody, ConverseStreamException } from './schema.ts'
 
-/** Exception and status of each kind, as they are written. The service has no other statuses. */
+/**
+ * Exception and status of each kind, as they are written. The service has no other statuses. A
+ * spent quota is 429 here, not the 400 of the service, which says that the request is at fault: its
+ * official client goes by the name.
+ */
 const exceptions: Readonly<Record<ErrorKind, { name: string; status: number }>> = {
   invalid_request: { name: 'ValidationException', status: 400 },
   unprocessable: { name: 'ValidationException', status: 400 },
@@ -22,7 +27,7 @@ const exceptions: Readonly<Record<ErrorKind, { name: string; status: number }>> 
   conflict: { name: 'ValidationException', status: 400 },
   context_length: { name: 'ValidationException', status: 400 },
   content_policy: { name: 'ValidationException', status: 400 },
-  quota: { name: 'ServiceQuotaExceededException', status: 400 },
+  quota: { name: 'ServiceQuotaExceededException', status: 429 },
   authentication: { name: 'UnrecognizedClientException', status: 403 },
   permission: { name: 'AccessDeniedException', status: 403 },
   billing: { name: 'AccessDeniedException', status: 403 },
@@ -95,6 +100,7 @@ export const exceptionOf = (kind: ErrorKind): ConverseStreamException =>
   inStreams[kind] ?? 'internalServerException'
 
 const overload = /overload/i
+const unpaid = /INVALID_PAYMENT_INSTRUMENT|payment instrument/
 const invalidModel = /provided model identifier is invalid/i
 
 /** How the service reports a full context window; clients match such words. */
@@ -152,7 +158,7 @@ function kindOf(
     if (invalidModel.test(message)) return 'not_found'
     if (status === 413) return 'too_large'
     if (status === 422) return 'unprocessable'
-    return kind
+    return orSpent(kind, message)
   }
   const { originalStatusCode } = details ?? {}
   if (
@@ -162,7 +168,8 @@ function kindOf(
     originalStatusCode < 500
   )
     return 'invalid_request'
-  return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
+  if (unpaid.test(message) && kind === 'permission') return 'billing'
+  return kind === 'unavailable' && overload.test(message) ? 'overloaded' : orSpent(kind, message)
 }
 
 /** The HTTP status of an error in this protocol. */

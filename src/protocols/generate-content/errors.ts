@@ -3,6 +3,7 @@ import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/
 import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
@@ -133,12 +134,14 @@ function kindOf(
     if (status === 402 || unpaid.test(message)) return 'billing'
     if (status === 413) return 'too_large'
     if (status === 422) return 'unprocessable'
-    return kind
+    return orSpent(kind, message)
   }
   // A daily quota that is used up cannot be solved by a short wait.
   if (kind === 'rate_limit')
-    return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay') ? 'quota' : kind
-  return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
+    return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay')
+      ? 'quota'
+      : orSpent(kind, message)
+  return kind === 'unavailable' && overload.test(message) ? 'overloaded' : orSpent(kind, message)
 }
 
 const ofType = (details: readonly JsonObject[], type: string): JsonObject | undefined =>

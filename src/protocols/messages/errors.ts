@@ -4,6 +4,7 @@ import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/
 import { createErrorTable, textOf, unknownAt } from '../../kit/errors/error-table.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject } from '../../kit/json/json.ts'
@@ -52,6 +53,12 @@ const tooLong = /prompt is too long|input length and `max_tokens` exceed context
  */
 const threadCode = 'thread_unsupported_request'
 
+/** Codes of a quota that is spent: how it is written here, and that of the vendor. */
+const quotaCodes: ReadonlySet<unknown> = new Set([
+  'insufficient_quota',
+  'contract_spend_limit_reached',
+])
+
 export const errorTable = createErrorTable(
   {
     type: ['type', 'status'],
@@ -91,7 +98,8 @@ export function decodeError(
     raw: body,
     at,
   })
-  const isImplied = byItsType && impliesType(byItsType, kind, statuses[kind])
+  const isImplied =
+    byItsType && (type === types[kind] || impliesType(byItsType, kind, statuses[kind]))
   const unread = isImplied || isEvent ? [] : ['type']
   return { value: keep(value, unknownAt(read, read.unknown(unread))), notes: [] }
 }
@@ -102,10 +110,11 @@ function kindOf(
   { message, code }: { message: string; code: string | undefined },
 ): ErrorKind {
   if (code === threadCode) return 'unsupported'
+  if (quotaCodes.has(code)) return 'quota'
   const kind =
     byItsType === undefined || byItsType === 'internal' ? kindOfStatus(status) : byItsType
   if (kind === 'invalid_request' && tooLong.test(message)) return 'context_length'
-  return kind === 'invalid_request' && status === 422 ? 'unprocessable' : kind
+  return kind === 'invalid_request' && status === 422 ? 'unprocessable' : orSpent(kind, message)
 }
 
 /** The HTTP status of an error in this protocol. Overload has its own: 529. */

@@ -9,7 +9,12 @@ import {
 import { createErrorTable, type ReadError } from '../../kit/errors/error-table.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
-import { kindsByWord, errorWords as sharedWords } from '../../kit/errors/shared-words.ts'
+import {
+  kindsByWord,
+  sharedStatus,
+  errorWords as sharedWords,
+} from '../../kit/errors/shared-words.ts'
+import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
@@ -104,7 +109,8 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const code = error['code'] ?? (isText ? outer['code'] : undefined)
   const httpStatus = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const word = kindOf(code, type, status ?? httpStatus)
-  const kind = word === 'invalid_request' && isOverflowMessage(message) ? 'context_length' : word
+  const isFull = word === 'invalid_request' && isOverflowMessage(message)
+  const kind = isFull ? 'context_length' : orSpent(word, message)
   const { details, ext, retryAfterMs } = restOf(read, kind)
   const value: CanonicalError = omitUndefined({
     status: status ?? httpStatus ?? statusOfKind[kind],
@@ -217,15 +223,10 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
   else if (losesStatus(error, read)) report.add('error.status', at, 'status')
 }
 
-/**
- * The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and
- * for a wrong key with status 400.
- */
-function statusOf({ kind, status, protocol }: CanonicalError): number {
+function statusOf(error: CanonicalError): number {
+  const { kind, status, protocol } = error
   if (protocol === protocolName) return status
-  if (kind === 'overloaded' || (kind === 'authentication' && status === 400))
-    return statusOfKind[kind]
-  return status >= 400 && status < 600 ? status : statusOfKind[kind]
+  return kind === 'overloaded' ? statusOfKind[kind] : sharedStatus(error)
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */

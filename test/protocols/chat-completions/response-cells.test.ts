@@ -655,7 +655,7 @@ describe('errors', () => {
       [401, 'authentication_error'],
       [401, 'invalid_request_error', 'invalid_api_key'],
     ],
-    ['a bill', 402, {}, [402, 'billing_error'], [402, 'insufficient_quota', 'insufficient_quota']],
+    ['a bill', 402, {}, [402, 'billing_error'], [429, 'insufficient_quota', 'insufficient_quota']],
     ['no permission', 403, {}, [403, 'permission_error'], [403, 'permission_error', null]],
     [
       'no such model',
@@ -732,7 +732,7 @@ describe('errors', () => {
   test.each<[type: string, status: number, written: number, ours: string, code: string | null]>([
     ['invalid_request_error', 400, 400, 'invalid_request_error', null],
     ['authentication_error', 401, 401, 'invalid_request_error', 'invalid_api_key'],
-    ['billing_error', 402, 402, 'insufficient_quota', 'insufficient_quota'],
+    ['billing_error', 402, 429, 'insufficient_quota', 'insufficient_quota'],
     ['permission_error', 403, 403, 'permission_error', null],
     ['not_found_error', 404, 404, 'invalid_request_error', 'model_not_found'],
     ['conflict_error', 409, 409, 'conflict_error', null],

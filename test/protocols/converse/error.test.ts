@@ -96,7 +96,7 @@ describe('errors for clients', () => {
       param: null,
       code: 'insufficient_quota',
     })
-    expect([400, 403]).toContain(status)
+    expect(status).toBe(429)
     expect(notes.map(({ code }) => code)).toContain('error.status')
   })
 })
