@@ -50,3 +50,15 @@ const isNothing = (counts: unknown): boolean =>
   counts === undefined ||
   counts === 0 ||
   (isObject(counts) && Object.values(counts).every(isNothing))
+
+/** The tier of a response with its field, for notes. */
+export type PlacedTier = {
+  tier: string | undefined
+  field: 'serviceTier' | 'usage.serviceTier'
+}
+
+/** Some servers tell the tier in the counts alone. */
+export const tierIn = (serviceTier: string | undefined, usage: Usage | undefined): PlacedTier =>
+  serviceTier === undefined
+    ? { tier: usage?.serviceTier, field: 'usage.serviceTier' }
+    : { tier: serviceTier, field: 'serviceTier' }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../canonical/response.ts'
 import { omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
-import { countOf, lostOf } from '../../kit/response/usage.ts'
+import { countOf, lostOf, type PlacedTier, tierIn } from '../../kit/response/usage.ts'
 import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
 import type { GenerateContentReport } from './notes.ts'
 import { extOf, ownFields } from './own.ts'
@@ -125,7 +125,7 @@ export function encodeUsage(
         promptTokensDetails: detailsOf(usage, lists.promptTokensDetails[1], prompt),
         candidatesTokensDetails: detailsOf(usage, lists.candidatesTokensDetails[1], candidates),
       },
-      encodeTier(serviceTier ?? usage.serviceTier, report),
+      encodeTier(tierIn(serviceTier, usage), report),
       // A total that is another one is among them.
       ownFields(ext),
     ),
@@ -133,7 +133,7 @@ export function encodeUsage(
 }
 
 function encodeTier(
-  tier: string | undefined,
+  { tier, field }: PlacedTier,
   report: GenerateContentReport,
 ): { serviceTier?: string } {
   if (!tier) return {}
@@ -141,7 +141,7 @@ function encodeTier(
   const word =
     tierWords.toWire(tier) ??
     (tierWords.toOurs(tier) === undefined && /^[a-z_]+$/.test(tier) ? tier : undefined)
-  if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
+  if (word === undefined) report.add('tier.nearest', undefined, field)
   return { serviceTier: word ?? 'standard' }
 }
 

@@ -7,6 +7,8 @@ import {
   includeCached,
   lostOf,
   nearestTtls,
+  type PlacedTier,
+  tierIn,
 } from '../../kit/response/usage.ts'
 import { createUsageTable } from '../../kit/response/usage-table.ts'
 import type { MessagesReport } from './notes.ts'
@@ -81,7 +83,7 @@ export function encodeUsage(
   serviceTier: string | undefined,
   report: MessagesReport,
 ): MessagesWrittenUsage {
-  const { input, output, cacheWriteByTtl, serverTools, serviceTier: counting, ext } = usage
+  const { input, output, cacheWriteByTtl, serverTools, ext } = usage
   for (const name of lostOf(usage, usageTable))
     if (name === 'toolPrompt') report.once('usage.merged', undefined, 'usage')
     else report.add('field.unsupported', '', `usage.${name}`)
@@ -102,16 +104,16 @@ export function encodeUsage(
     ),
     {
       server_tool_use: calls,
-      service_tier: encodeTier(serviceTier ?? counting, report),
+      service_tier: encodeTier(tierIn(serviceTier, usage), report),
     },
   )
   return { ...unknownCounts, ...wireOf<MessagesWrittenUsage>(known, ext) }
 }
 
-function encodeTier(tier: string | undefined, report: MessagesReport): string | undefined {
+function encodeTier({ tier, field }: PlacedTier, report: MessagesReport): string | undefined {
   if (tier === undefined) return undefined
   const word = responseTier.toWire(tier) ?? (tier === 'batch' ? tier : undefined)
-  if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
+  if (word === undefined) report.add('tier.nearest', undefined, field)
   return word ?? 'standard'
 }
 

@@ -541,6 +541,31 @@ describe('tiers of a response', () => {
     ).toEqual(notes)
   })
 
+  test.each(['responses', 'messages', 'generate-content', 'converse'] as const)(
+    'one that stands only in the counts is noted there toward %s, whole and streamed',
+    to => {
+      const head = { id: 'c', created: 1, model: 'm' }
+      const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, service_tier: 'X' }
+      const [choice, end] = [{ index: 0 }, { finish_reason: 'stop' }]
+      const message = { role: 'assistant', content: 'ok' }
+      const whole = translateResponse(
+        { ...head, object: 'chat.completion', choices: [{ ...choice, ...end, message }], usage },
+        { from: 'chat-completions', to },
+      )
+      const stream = createStreamTranslator({ from: 'chat-completions', to })
+      const chunk = (more: object) =>
+        `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', ...more })}\n\n`
+      stream.push(chunk({ choices: [{ ...choice, ...end, delta: message }] }))
+      stream.push(chunk({ choices: [], usage }))
+      stream.push('data: [DONE]\n\n')
+      stream.end()
+      for (const made of [whole.notes, stream.notes])
+        expect(made.filter(({ code }) => code.startsWith('tier.')).map(({ path }) => path)).toEqual(
+          ['/usage/service_tier'],
+        )
+    },
+  )
+
   test.each(['default', 'flex', 'priority', 'scale'])(
     'from responses, both ways: %s',
     service_tier => {

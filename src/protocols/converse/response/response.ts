@@ -8,6 +8,7 @@ import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { type PlacedTier, tierIn } from '../../../kit/response/usage.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { signedBy } from '../../../kit/signatures/carried.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -237,7 +238,7 @@ export function encodeResponse(
     serviceTier: tierFields,
     ...own
   } = ownOf(ext) ?? {}
-  const tier = encodeTier(serviceTier ?? usage?.serviceTier, report)
+  const tier = encodeTier(tierIn(serviceTier, usage), report)
   const wire: ConverseWrittenResponse = {
     ...own,
     output: {
@@ -300,13 +301,15 @@ export function responseWriting(report: ConverseReport, options: Options): Writi
 }
 
 /** The word for a tier. Undefined: there is none. */
-export function encodeTier(tier: string | undefined, report: ConverseReport): string | undefined {
+export function encodeTier(
+  { tier, field }: PlacedTier,
+  report: ConverseReport,
+): string | undefined {
   const type =
     tier === undefined
       ? undefined
       : (tierWords.toWire(tier) ?? (tier === 'reserved' ? tier : undefined))
-  if (tier !== undefined && type === undefined)
-    report.add('tier.unsupported', undefined, 'serviceTier')
+  if (tier !== undefined && type === undefined) report.add('tier.unsupported', undefined, field)
   return type
 }
 

@@ -4,6 +4,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { tierIn } from '../../../kit/response/usage.ts'
 import { createBlockEncoder, startBlocks } from '../../../kit/stream/block-encoder.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { noteCache } from '../content/cache.ts'
@@ -165,10 +166,7 @@ function finishMessage(state: EncoderState, stop: ConverseStop, emit: EmitWire):
     },
   })
   if (output !== undefined) noteOwn(state, { [protocolName]: { fields: { output } } }, '')
-  const tier = tierOf(
-    encodeTier(state.start.serviceTier ?? state.usage?.serviceTier, report),
-    serviceTier,
-  )
+  const tier = tierOf(encodeTier(tierIn(state.start.serviceTier, state.usage), report), serviceTier)
   const usage = omitUndefined(encodeUsage(state.usage, report))
   emit({
     metadata: omitUndefined({

@@ -3,6 +3,7 @@ import type { CanonicalResponse } from '../../../canonical/response.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import { type PlacedTier, tierIn } from '../../../kit/response/usage.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { takeName, type UsedNames } from '../../../kit/text/free-names.ts'
 import type { ResponsesReport } from '../notes.ts'
@@ -33,7 +34,15 @@ export type Envelope = {
 
 type Start = Pick<
   CanonicalResponse,
-  'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'
+  | 'id'
+  | 'model'
+  | 'createdAt'
+  | 'serviceTier'
+  | 'usage'
+  | 'transformations'
+  | 'echo'
+  | 'ext'
+  | 'source'
 >
 
 /** Values for an envelope's fields that the source left out. Plain data. */
@@ -60,7 +69,7 @@ export function fallbacks(options: Options = {}): Fallbacks {
 
 /** Notes: a missing id, time or model. */
 export function startEnvelope(
-  { id, model, createdAt, serviceTier, transformations, echo, ext, source }: Start,
+  { id, model, createdAt, serviceTier, usage, transformations, echo, ext, source }: Start,
   from: Fallbacks,
   report: ResponsesReport,
 ): Envelope {
@@ -70,6 +79,7 @@ export function startEnvelope(
   if (at === undefined) report.add('response.created', '/created_at')
   if (model === undefined) report.add('response.model', '/model')
   const known = id || from.id
+  const tier = tierIn(serviceTier, usage)
   return {
     id: native || known.startsWith('resp_') ? known : `resp_${known}`,
     createdAt: native ? (at ?? 0) : Math.floor(at ?? 0),
@@ -79,19 +89,19 @@ export function startEnvelope(
       ? { ...from.echo, ...echo, ...omitUndefined({ input_transformations: transformations }) }
       : from.echo,
     ...(ext && { ext }),
-    ...tierOf(serviceTier ?? from.tier, native, report),
+    ...tierOf(tier.tier === undefined ? tierIn(from.tier, undefined) : tier, native, report),
   }
 }
 
 /** The service tier. One that only another provider has becomes `default`, which is noted. */
 export function tierOf(
-  serviceTier: string | undefined,
+  { tier, field }: PlacedTier,
   native: boolean,
   report: ResponsesReport,
 ): { serviceTier?: string } {
-  if (serviceTier === undefined) return {}
-  if (native || tiers.has(serviceTier)) return { serviceTier }
-  report.once('tier.nearest', '', 'serviceTier')
+  if (tier === undefined) return {}
+  if (native || tiers.has(tier)) return { serviceTier: tier }
+  report.once('tier.nearest', '', field)
   return { serviceTier: 'default' }
 }
 

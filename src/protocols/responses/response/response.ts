@@ -205,11 +205,7 @@ export function encodeResponse(
   const { report } = writing
   report.ext(ext, '')
   report.unwritten(value, handled, '')
-  const envelope = startEnvelope(
-    { ...value, ...omitUndefined({ serviceTier: value.serviceTier ?? usage?.serviceTier }) },
-    fallbacks(options),
-    report,
-  )
+  const envelope = startEnvelope(value, fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used = startIds()
   // Ids of this protocol's items stay, even repeated ones, which some servers send: only readers of

@@ -180,7 +180,7 @@ export function writingOf(state: EncoderState): Writing {
 /** The envelope, made at the first use. */
 export function envelopeOf(state: EncoderState): Envelope {
   state.envelope ??= startEnvelope(
-    state.start,
+    { ...state.start, ...(state.usage && { usage: state.usage }) },
     state.fallbacks,
     startWriting('output', false, state.options, state.notes).report,
   )

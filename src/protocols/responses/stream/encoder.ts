@@ -10,6 +10,7 @@ import type {
   PartStart,
 } from '../../../canonical/event.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
+import { type PlacedTier, tierIn } from '../../../kit/response/usage.ts'
 import { startNames } from '../../../kit/text/free-names.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
@@ -141,8 +142,7 @@ function take(state: EncoderState, event: EncoderEvent, emit: EmitWire): void {
     case 'usage':
       state.usage = mergeUsage(state.usage, event.usage)
       // Some servers send the tier only here.
-      if (event.usage.serviceTier && !state.start.serviceTier)
-        update(state, { type: 'update', serviceTier: event.usage.serviceTier })
+      if (!state.start.serviceTier) writeTier(state, tierIn(undefined, state.usage))
       return
     case 'error':
       fail(state, event.error, emit)
@@ -172,10 +172,16 @@ function update(
     if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt
     return
   }
-  Object.assign(envelope, tierOf(serviceTier, envelope.native, reportOf(state)))
+  writeTier(state, tierIn(serviceTier, undefined))
   if (completedAt !== undefined) envelope.completedAt = completedAt
   if (ext) envelope.ext = { ...envelope.ext, ...ext }
   if (echo && envelope.native) envelope.echo = { ...envelope.echo, ...echo }
+}
+
+/** Before there is an envelope, it is not known whose words the response has. */
+function writeTier(state: EncoderState, tier: PlacedTier): void {
+  const { envelope } = state
+  if (envelope) Object.assign(envelope, tierOf(tier, envelope.native, reportOf(state)))
 }
 
 function startMessage(
