@@ -147,7 +147,9 @@ export function translateError(
   if (from.name === to.name) return { ...error, notes: [] }
   const { value, notes } = from.decodeError(error, optionsFor(from, settings))
   const words = retryWords(error.headers)
-  const hint = words['retry-after'] ? undefined : (value.retryAfterMs ?? writtenHint(value, settings.now))
+  const hint = words['retry-after']
+    ? undefined
+    : (value.retryAfterMs ?? writtenHint(value, settings.now))
   const hinted = hint === undefined ? value : { ...value, retryAfterMs: hint }
   const encoded = to.encodeError(hinted, {
     ...optionsFor(to, settings),
@@ -204,10 +206,13 @@ function encodeFailure(
   // A changed status is noted where the source has it in its body.
   const notes = ofError.filter(({ code }) => code !== 'error.status')
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)
-  const { requestId, status } = to.decodeError({ body: wire.body, status: 0, headers: {} }).value
-  if (requestId !== error.requestId)
-    report.add('field.unsupported', error.at ?? '/error', 'requestId')
-  if (error.protocol !== undefined && (status !== wire.status || notes.length < ofError.length))
+  const shown = to.decodeError({ body: wire.body, status: 0, headers: {} }).value
+  for (const field of ['requestId', 'retryAfterMs'] as const)
+    if (shown[field] !== error[field]) report.add('field.unsupported', error.at ?? '/error', field)
+  if (
+    error.protocol !== undefined &&
+    (shown.status !== wire.status || notes.length < ofError.length)
+  )
     report.add('error.status', error.at ?? '/error', 'status')
   return { wire: wire.body, notes }
 }

@@ -77,7 +77,7 @@ function noteAll<Body, Some extends ErrorReport>(
 
 /** Notes what the error does not have where it is written. `shown`: the written error, read again. */
 export function noteLost(
-  { message, details, requestId, protocol, at = '/error', ext, ...error }: CanonicalError,
+  { message, details, protocol, at = '/error', ext, ...error }: CanonicalError,
   shown: CanonicalError,
   report: Omit<ErrorReport, 'notes'>,
 ): void {
@@ -93,8 +93,9 @@ export function noteLost(
     if (value !== undefined && value !== null && value !== shown[field])
       report.add('field.unsupported', at, field)
   }
-  if (requestId !== undefined && requestId !== shown.requestId)
-    report.add('field.unsupported', at, 'requestId')
+  for (const field of ['requestId', 'retryAfterMs'] as const)
+    if (error[field] !== undefined && error[field] !== shown[field])
+      report.add('field.unsupported', at, field)
 }
 
 function lostDetails(details: unknown, shown: unknown): unknown {

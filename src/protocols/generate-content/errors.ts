@@ -97,7 +97,7 @@ export function decodeError(
   const known = status >= 400 ? status : (codeAsStatus ?? statuses[kindOfWord ?? 'internal'])
   const list = Array.isArray(details) ? details.filter(isObject) : []
   // A status that belongs to no kind of error is kept as an unknown field.
-  const unread = [...(kindOfWord ? [] : ['status']), ...(code === known ? [] : ['code'])]
+  const others = [...(kindOfWord ? [] : ['status']), ...(code === known ? [] : ['code'])]
   const value: CanonicalError = omitUndefined({
     status: known,
     kind: kindOf(known, kindOfWord, message, list),
@@ -108,11 +108,11 @@ export function decodeError(
     requestId:
       headerOf(headers, 'x-request-id') ?? textOf(ofType(list, 'RequestInfo')?.['requestId']),
     retryAfterMs: retryAfter(list) ?? retryHint(headers, now),
-    details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
+    details: Array.isArray(details) ? unread(details, message) : (details ?? undefined),
     protocol: protocolName,
     raw: body,
     at,
-    ext: extOf(unknownAt(read, read.unknown(unread))),
+    ext: extOf(unknownAt(read, read.unknown(others))),
   })
   return { value, notes: [] }
 }
@@ -147,16 +147,44 @@ function kindOf(
 const ofType = (details: readonly JsonObject[], type: string): JsonObject | undefined =>
   details.find(detail => detail['@type'] === types + type)
 
+/** The details that say more than the fields of the error that are read from them. */
+function unread(details: readonly unknown[], message: string): unknown[] | undefined {
+  const list = details.filter(isObject)
+  const first = new Set(['BadRequest', 'RetryInfo', 'RequestInfo'].map(type => ofType(list, type)))
+  const left = details.filter(
+    detail => !isObject(detail) || !first.has(detail) || !isRead(detail, message),
+  )
+  return left.length > 0 ? left : undefined
+}
+
+function isRead({ '@type': type, ...detail }: JsonObject, message: string): boolean {
+  if (type === `${types}RetryInfo`)
+    return hasOnly(detail, ['retryDelay']) && retryIn(detail) !== undefined
+  if (type === `${types}RequestInfo`)
+    return hasOnly(detail, ['requestId']) && textOf(detail['requestId']) !== undefined
+  const { fieldViolations, ...rest } = detail
+  const [violation, ...others] = Array.isArray(fieldViolations) ? fieldViolations : []
+  if (!isObject(violation) || !hasOnly(rest, []) || others.length > 0) return false
+  const { field, description = '' } = violation
+  // What the message says already is not lost.
+  const isSaid = typeof description === 'string' && message.includes(description)
+  return textOf(field) !== undefined && isSaid && hasOnly(violation, ['field', 'description'])
+}
+
+const hasOnly = (object: JsonObject, keys: readonly string[]): boolean =>
+  Object.keys(object).every(key => keys.includes(key))
+
 function fieldOf(details: readonly JsonObject[]): string | undefined {
   const violations = ofType(details, 'BadRequest')?.['fieldViolations']
   const first: unknown = Array.isArray(violations) ? violations[0] : undefined
   return isObject(first) ? textOf(first['field']) : undefined
 }
 
-function retryAfter(details: readonly JsonObject[]): number | undefined {
-  const delay = /^(\d+(?:\.\d+)?)s$/.exec(
-    textOf(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '',
-  )
+const retryAfter = (details: readonly JsonObject[]): number | undefined =>
+  retryIn(ofType(details, 'RetryInfo') ?? {})
+
+function retryIn({ retryDelay }: JsonObject): number | undefined {
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(retryDelay) ?? '')
   return delay ? Math.round(Number(delay[1]) * 1000) : undefined
 }
 
@@ -197,13 +225,13 @@ export function encodeErrorBody(error: CanonicalError): GenerateContentErrorBody
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : words[kind]
   const fields = ownFields(ext)
-  const shown: GenerateContentErrorDetail[] =
-    own && Array.isArray(error.details) ? asRead(error.details) : details
+  if (own && Array.isArray(error.details))
+    details.push(...asRead<GenerateContentErrorDetail[]>(error.details))
   const known: GenerateContentErrorBody['error'] = {
     code: statusOf(error),
     message,
     status: word,
-    ...(shown.length > 0 && { details: shown }),
+    ...(details.length > 0 && { details }),
   }
   return {
     ...fields,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateError } from '../../../src/index.ts'
+import { createStreamTranslator, translateError } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 
 const rpc = 'type.googleapis.com/google.rpc.'
@@ -182,6 +182,60 @@ describe('unknown fields of an error', () => {
       )
     }
   })
+})
+
+describe('details that are read', () => {
+  const field = 'contents[0].role'
+  const detail = (type: string, more: object) => ({ '@type': rpc + type, ...more })
+  const bad = (...fieldViolations: object[]) => detail('BadRequest', { fieldViolations })
+
+  test.each<[string, object[], boolean]>([
+    ['a field', [bad({ field, description: 'm' })], false],
+    ['a field without words', [bad({ field })], false],
+    ['a time', [detail('RetryInfo', { retryDelay: '34.4s' })], false],
+    ['an id', [detail('RequestInfo', { requestId: 'r1' })], false],
+    ['all of them', [bad({ field }), detail('RetryInfo', { retryDelay: '1s' })], false],
+    ['two fields', [bad({ field }, { field: 'other' })], true],
+    ['other words', [bad({ field, description: 'Another reason' })], true],
+    ['a reason', [bad({ field, reason: 'ODD' })], true],
+    ['a time of no kind', [detail('RetryInfo', { retryDelay: 'soon' })], true],
+    ['a second time', [1, 2].map(n => detail('RetryInfo', { retryDelay: `${n}s` })), true],
+    ['another detail', [detail('Help', { links: [] })], true],
+    ['a text', ['odd' as unknown as object], true],
+  ])('are noted only where they say more: %s', (_, details, isNoted) => {
+    const wire = body(400, 'INVALID_ARGUMENT', 'm', details)
+    for (const to of ['chat-completions', 'responses', 'messages', 'converse'] as const) {
+      const { notes } = translateError(
+        { status: 400, body: wire },
+        { from: 'generate-content', to },
+      )
+      expect(notes.some(({ code }) => code === 'error.details')).toBe(isNoted)
+    }
+  })
+
+  test('are written again where the body is not', () => {
+    const help = detail('Help', { links: [] })
+    const details = [bad({ field, description: 'm' }), help]
+    const { raw: _, ...error } = read(body(400, 'INVALID_ARGUMENT', 'm', details))
+    expect(generateContent.encodeError(error).wire.body).toEqual(
+      body(400, 'INVALID_ARGUMENT', 'm', details),
+    )
+  })
+
+  test.each(['chat-completions', 'responses', 'messages', 'converse'] as const)(
+    'a time to wait is noted in a stream toward %s, which has no headers',
+    to => {
+      const wire = body(429, 'RESOURCE_EXHAUSTED', 'm', [
+        detail('RetryInfo', { retryDelay: '34s' }),
+      ])
+      const stream = createStreamTranslator({ from: 'generate-content', to })
+      stream.push(`data: ${JSON.stringify(wire)}\n\n`)
+      stream.end()
+      expect(stream.notes.map(({ code, path }) => `${code} ${path}`)).toContain(
+        'field.unsupported /error/details',
+      )
+    },
+  )
 })
 
 describe('a wrong key, which this API calls a wrong request,', () => {
