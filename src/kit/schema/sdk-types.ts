@@ -38,6 +38,7 @@ type Word<T> = string extends T ? Any : T extends readonly string[] ? Any[] : As
 
 /** Keys of objects that the SDKs describe more closely than the encoders do. */
 type OpenKey =
+  | 'args'
   | 'audio'
   | 'format'
   | 'function_call'

@@ -33,7 +33,7 @@ const kinds = {
       ...index,
       start: z.nullish(
         z.looseObject({
-          toolUse: z.nullish(z.looseObject({ toolUseId: string, name: string, type: text })),
+          toolUse: z.nullish(z.looseObject({ toolUseId: text, name: string, type: text })),
           toolResult: z.nullish(z.looseObject({ toolUseId: string, type: text, status: text })),
           image: z.nullish(z.looseObject({ format: text })),
         }),

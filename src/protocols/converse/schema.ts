@@ -81,7 +81,7 @@ const kinds = {
   audio: z.looseObject({ audio: image }),
   toolUse: z.looseObject({
     toolUse: z.looseObject({
-      toolUseId: string,
+      toolUseId: text,
       name: string,
       input: anything,
       type: text,

@@ -27,7 +27,12 @@ const beside = {
   thoughtSignature: text,
 }
 
-const functionCall = z.looseObject({ name: text, args: anyObject, id: text })
+const functionCall = z.looseObject({
+  name: text,
+  // Some servers write the text of the object.
+  args: z.union([anyObject, string]),
+  id: text,
+})
 const functionResponse = z.looseObject({
   name: text,
   response: anyObject,

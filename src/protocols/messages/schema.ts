@@ -61,7 +61,7 @@ const thinking = z.looseObject({ type: z.literal('thinking'), thinking: string, 
 const redactedThinking = z.looseObject({ type: z.literal('redacted_thinking'), data: string })
 const toolUse = z.looseObject({
   type: z.literal('tool_use'),
-  id: string,
+  id: text,
   name: string,
   input: anything,
   caller: anything,

@@ -48,7 +48,7 @@ type SentHeld = SentText | SentImage | SentDocument | SentSearch
 type SentBlock =
   | SentHeld
   | (SentOf<'tool_result', 'content'> & { content?: string | SentHeld[] })
-  | (SentOf<'tool_use', 'input'> & { input: unknown })
+  | (SentOf<'tool_use', 'id' | 'input'> & { id: string; input: unknown })
   | SentThinking
   | SentOf<'redacted_thinking'>
   | SentOf<'web_search_tool_result'>
@@ -65,7 +65,7 @@ type ReceivedBlock =
   | (Omit<SentText, 'citations'> & { citations: Any })
   | SentThinking
   | SentOf<'redacted_thinking'>
-  | (SentOf<'tool_use', 'input' | 'caller'> & { input: unknown; caller: Any })
+  | (SentOf<'tool_use', 'id' | 'input' | 'caller'> & { id: string; input: unknown; caller: Any })
   | { type: 'server_tool_use'; id: string; name: Any; input: unknown; caller: Any }
   | (SentOf<'web_search_tool_result', 'caller'> & { caller: Any })
 

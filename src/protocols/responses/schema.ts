@@ -106,7 +106,7 @@ export const ResponsesReasoning = z.looseObject({
 })
 export type ResponsesReasoning = z.infer<typeof ResponsesReasoning>
 
-const call = { id: text, call_id: string, name: string, namespace: text, async: flag, status: text }
+const call = { id: text, call_id: text, name: string, namespace: text, async: flag, status: text }
 export const ResponsesFunctionCall = z.looseObject({
   type: z.literal('function_call'),
   ...call,

@@ -1,4 +1,5 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { hashId } from '../../kit/conversation/ids.ts'
 import { isTurn } from '../../kit/conversation/turns.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { append } from '../../kit/text/append.ts'
@@ -308,10 +309,13 @@ function nameAlike(
 ): Message[] {
   const used = startNames()
   const ids = new Map<ToolCallPart, string>()
+  let nameless = 0
   const idOf = (call: ToolCallPart): string => {
-    const wanted = callId(call.id)
+    // With one id for all calls that came without, one result would answer them all.
+    const given = call.id || `call_${hashId(String(nameless++))}`
+    const wanted = callId(given)
     const id = uniqueCallIds
-      ? takeName(used, wanted, call.id, nth => callId(`${call.id}_${nth}`))
+      ? takeName(used, wanted, given, nth => callId(`${given}_${nth}`))
       : wanted
     ids.set(call, id)
     if (id !== call.id) report.add('tool-call.id', call.at, 'id')

@@ -32,7 +32,8 @@ export function decodeCall(
   { report }: Reading,
 ): ToolCallPart | ServerToolPart {
   const { toolUse } = block
-  const { toolUseId: id, name, input, type } = toolUse
+  const { name, input, type } = toolUse
+  const id = toolUse.toolUseId ?? ''
   if (isServerType(type))
     return {
       type: 'server-tool',

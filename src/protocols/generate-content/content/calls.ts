@@ -15,7 +15,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { objectInput } from '../../../kit/tools/object-input.ts'
+import { objectInput, readInput } from '../../../kit/tools/object-input.ts'
 import { takesMediaInResults } from '../../../models/gemini.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import {
@@ -45,13 +45,18 @@ export function decodeCall(
 ): ToolCallPart {
   const { functionCall } = wire
   const { id, args } = functionCall
+  if (typeof args === 'string' && args.trim())
+    reading.report.add(
+      'tool-call.input-text',
+      reading.place(below(below(at, 'functionCall'), 'args')),
+    )
   return {
     type: 'tool-call',
     id: id || reading.inventedCallId(at),
     idOrigin: id ? 'wire' : 'synthesized',
     name: functionCall.name ?? '',
     kind: 'function',
-    input: args ? writeExact(args) : '',
+    input: readInput(args),
     ...omitUndefined({
       signature: decodeSignature(wire.thoughtSignature).signature,
       at: reading.place(below(at, 'functionCall')),

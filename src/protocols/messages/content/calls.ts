@@ -33,7 +33,7 @@ export function decodeCall(
   const isDirect = isObject(caller) && caller['type'] === 'direct'
   const part: ToolCallPart = omitNullish({
     type: 'tool-call' as const,
-    id,
+    id: id ?? '',
     idOrigin: 'wire' as const,
     name,
     kind: 'function' as const,
