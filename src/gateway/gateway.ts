@@ -4,6 +4,7 @@
  */
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import { createSeal } from '../stores/seal.ts'
 import { PlainAbortController, type Signal } from '../transports/abort-controller.ts'
 import { fetchTransport } from '../transports/fetch.ts'
 import type { Transport } from '../transports/transport.ts'
@@ -12,7 +13,6 @@ import { createCors } from './admission/cors.ts'
 import { createLongWork } from './body/long-work.ts'
 import { createPrefixes } from './cache-prefix.ts'
 import { checkHooks } from './check-hooks.ts'
-import { createSeal } from './compaction/seal.ts'
 import { createDispatch } from './dispatch.ts'
 import { GatewayError, reasonOf, reject, rejectionOf, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
@@ -401,7 +401,7 @@ function serviceOf(
     ...(config.defaults.cachePrefix && { prefixes: createPrefixes() }),
     send: createSend(bytes, log),
     isRepeated: createRepeats(),
-    ...(config.compaction && { seal: createSeal(config.compaction.key) }),
+    ...(config.compaction && { seal: createSeal(config.compaction.key, 'compaction') }),
     ...(responseStore && { responseStore }),
     log,
     attempt,

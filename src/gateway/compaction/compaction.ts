@@ -5,6 +5,7 @@ import { optionsFor } from '../../kit/fields/option-groups.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { streamHeaders } from '../../sse/write.ts'
+import { sealPrefix } from '../../stores/seal.ts'
 import { explodeResponse } from '../../translate/fold.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
 import { ChangedBody, type ReadBody } from '../body/body.ts'
@@ -14,7 +15,6 @@ import type { Identity } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { type GatewayResponse, jsonResponse } from '../request.ts'
 import type { Answering, RequestContext, Service, Trace } from '../request-context.ts'
-import { sealPrefix } from './seal.ts'
 
 /** What a model is asked for. */
 const standard =

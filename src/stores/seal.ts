@@ -1,6 +1,4 @@
-import { textOf } from '../../sse/bytes.ts'
-
-/** Seals text for one client, and opens it again: AES-GCM with a key of the configuration. */
+/** Seals text for one owner, and opens it again: AES-GCM with a key from outside. */
 export type Seal = {
   /** `owner`: who may open it. */
   close(text: string, owner: string): Promise<string>
@@ -13,13 +11,17 @@ export const sealPrefix = 'wireglot.1.'
 
 const ivLength = 12
 
+const decoder = new TextDecoder()
 const encoded = (text: string) => new TextEncoder().encode(text)
 
-/** `secret`: of any length. */
-export function createSeal(secret: string): Seal {
+/**
+ * `secret`: of any length, and hard to guess. `purpose`: what is sealed with the same secret for
+ * another purpose cannot be opened.
+ */
+export function createSeal(secret: string, purpose: string): Seal {
   let imported: Promise<CryptoKey> | undefined
   const key = () => {
-    imported ??= keyOf(secret)
+    imported ??= keyOf(`wireglot ${purpose} ${secret}`)
     return imported
   }
   return {
@@ -41,7 +43,7 @@ export function createSeal(secret: string): Seal {
           await key(),
           bytesOf(bytes),
         )
-        return textOf(new Uint8Array(text))
+        return decoder.decode(text)
       } catch {
         return undefined
       }
@@ -49,8 +51,8 @@ export function createSeal(secret: string): Seal {
   }
 }
 
-async function keyOf(secret: string): Promise<CryptoKey> {
-  const hash = await crypto.subtle.digest('SHA-256', encoded(`wireglot compaction ${secret}`))
+async function keyOf(text: string): Promise<CryptoKey> {
+  const hash = await crypto.subtle.digest('SHA-256', encoded(text))
   return crypto.subtle.importKey('raw', hash, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
 
