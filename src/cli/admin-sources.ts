@@ -3,7 +3,7 @@ import { parseConfig } from '../gateway/options.ts'
 import { fetchGateway } from '../hosts/fetch.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
 import { protocolNames } from '../protocols/index.ts'
-import type { AdminSources } from '../records/index.ts'
+import type { AdminChannels, AdminSources } from '../records/index.ts'
 import { undiciTransport } from '../transports/undici.ts'
 import { type Check, verify } from '../verify/index.ts'
 import type { Environment } from './environment.ts'
@@ -15,11 +15,13 @@ export function adminSources({
   config,
   current,
   environment,
+  channels,
 }: {
   state(): GatewayState
   config(): GatewayConfig
   current(): { learned(): LearnedFields }
   environment: Environment
+  channels?: AdminChannels
 }): AdminSources {
   return {
     state,
@@ -27,6 +29,7 @@ export function adminSources({
     models: () => (config().models ? listedModels(parseConfig(config(), environment)) : []),
     verify: (name, model) => verifyChannel(config(), environment, name, model),
     learned: () => current().learned(),
+    ...(channels && { channels }),
   }
 }
 

@@ -81,7 +81,7 @@ export const sharedIn = (environment: Environment): Pick<GatewayConfig, 'limits'
 type List = (channel: GatewayConfig['channels'][number]) => Promise<string[]>
 
 /** The ids that the upstream of a channel lists. @throws Error with the reason */
-async function modelsOf(channel: GatewayConfig['channels'][number]): Promise<string[]> {
+export async function modelsOf(channel: GatewayConfig['channels'][number]): Promise<string[]> {
   const gateway = createGateway(
     {
       auth: 'none',

@@ -30,7 +30,7 @@ function hintsIn(entries: unknown, list: string, field: string, environment: Env
  * The variable that a value seems to mean. Undefined: it is a key, or a reference that the gateway
  * resolves.
  */
-function variableIn(value: string, environment: Environment): string | undefined {
+export function variableIn(value: string, environment: Environment): string | undefined {
   if (/^[A-Za-z_]\w*$/.test(value) && environment[value] !== undefined) return value
   const [isReference, name] = reference.exec(value) ?? []
   if (isReference !== undefined) return name || 'NAME'

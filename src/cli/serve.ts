@@ -16,6 +16,7 @@ import { toStdout } from '../operations/lines.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import type { Location, Records } from '../records/index.ts'
 import { loadWs } from '../transports/ws.ts'
+import { adminChannels } from './admin-channels.ts'
 import { adminSources } from './admin-sources.ts'
 import { budgetWarnings } from './budget-warnings.ts'
 import { type Environment, vendorsIn } from './environment.ts'
@@ -23,6 +24,7 @@ import { keyHints } from './key-hints.ts'
 import { locationOf } from './keys.ts'
 import { createLive, type Live } from './live.ts'
 import { type ConfigSource, forOneClient, type SourceOptions, sourceOf } from './source.ts'
+import { encryptionKeyIn, follow, withStored } from './stored-channels.ts'
 
 export type ServeOptions = SourceOptions & {
   host: string
@@ -128,7 +130,9 @@ export async function serve(
     ...(await hooksOf(config, own, { records, adminKey })),
     ...recorder?.hooks,
   }
-  const live: Live = await createLive(source, config, {
+  // As the gateway does, with the variables of the process.
+  const merged = records && withStored(source, records.channels, process.env)
+  const live: Live = await createLive(merged ?? source, (await merged?.add(config)) ?? config, {
     create(settings) {
       for (const hint of keyHints(settings, environment)) warn(hint)
       return gatewayOf(settings, { host, logger, hooks })
@@ -137,8 +141,19 @@ export async function serve(
   })
   const current = () => live.current()
   const admin =
-    records && adminKey !== undefined
-      ? records.admin(adminKey, adminSources({ ...live, environment }))
+    records && merged && adminKey !== undefined
+      ? records.admin(
+          adminKey,
+          adminSources({
+            ...live,
+            environment,
+            channels: adminChannels(records.channels, {
+              source: merged,
+              live,
+              environment: process.env,
+            }),
+          }),
+        )
       : undefined
   const server = createServer(listenerOf({ page, operations, admin, current }))
   if (webSocket) acceptSockets(server, current)
@@ -150,11 +165,13 @@ export async function serve(
   const reload = () => void live.reload()
   const watched = source.file
   if (watched !== undefined) watchFile(watched, { interval: 1000, persistent: false }, reload)
+  const stopFollowing = merged && follow(merged, live.reload)
   const close = once(async () => {
     // A second signal ends the process at once.
     for (const [signal, act] of handlers) process.off(signal, act)
     clearInterval(parentTimer)
     if (watched !== undefined) unwatchFile(watched, reload)
+    stopFollowing?.()
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await live.close(grace * 1000)
     await recorder?.flush()
@@ -320,6 +337,7 @@ async function recordsOf(
   const mayHaveKeys = file === undefined || hasContent(file)
   const where = file === undefined ? 'PostgreSQL' : `${file}${mayHaveKeys ? '' : ' (new)'}`
   const title = `records: ${where}${adminKey === undefined ? '' : ', admin API at /admin/'}`
+  const encryptionKey = encryptionKeyIn(environment)
   try {
     const { openRecords } = await import('../records/index.ts')
     return {
@@ -329,6 +347,7 @@ async function recordsOf(
         newKeys: () => omitUndefined(current().newKeys ?? {}),
         logger,
         configuredNames,
+        encryptionKey,
         onFailure: config.limits?.onFailure,
         keepDays: place?.keepDays,
         keepBodies: place?.keepBodies,

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import type { GatewayState, LearnedFields } from '../gateway/gateway.ts'
+import { ConfigError, type GatewayState, type LearnedFields } from '../gateway/gateway.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
+import { type AdminChannels, handleChannels } from './admin-channels.ts'
+import { ChannelError } from './channels.ts'
 import type { Database } from './database.ts'
 import { LearnedQuery, RecordQuery, text, UsageQuery } from './filters.ts'
 import {
@@ -36,6 +38,8 @@ export type AdminSources = {
   verify?(channel: string, model: string): Promise<object | undefined>
   /** The fields that upstreams have refused. */
   learned?(): LearnedFields
+  /** The channels, and those that are added while the gateway runs. */
+  channels?: AdminChannels
 }
 
 /**
@@ -111,8 +115,10 @@ export function createAdmin(parts: Parts): Admin {
     const { url = '' } = request
     if (!url.startsWith('/admin/')) return false
     sendJson(response, handle(request, parts, isAdmin), error => {
-      if (error instanceof KeyError)
+      if (error instanceof KeyError || error instanceof ChannelError)
         return { status: statusOf[error.reason], body: { error: { message: error.message } } }
+      if (error instanceof ConfigError)
+        return { status: 400, body: { error: { message: wordsOf(error) } } }
       parts.warn({ error }, 'a call of the admin API failed')
       return { status: 503, body: { error: { message: 'the database cannot be reached' } } }
     })
@@ -120,7 +126,17 @@ export function createAdmin(parts: Parts): Admin {
   }
 }
 
-const statusOf = { taken: 409, configured: 409, missing: 404, invalid: 400 }
+const statusOf = {
+  taken: 409,
+  configured: 409,
+  full: 409,
+  unencrypted: 409,
+  missing: 404,
+  invalid: 400,
+}
+
+/** The caller gave a part of a configuration, and knows no paths of the whole. */
+const wordsOf = ({ faults }: ConfigError) => faults.map(({ message }) => message).join('; ')
 
 async function handle(
   request: IncomingMessage,
@@ -180,7 +196,7 @@ async function handle(
       await keys.delete(name)
       return ok({ deleted: true })
     default:
-      return found<ApiResponse>(undefined)
+      return found(await handleChannels(request, { route, name, channels: parts.channels }))
   }
 }
 

@@ -7,6 +7,7 @@ import type { Hooks, Identity, Logger } from '../gateway/gateway.ts'
 import { reject } from '../gateway/gateway.ts'
 import { type Admin, type AdminSources, createAdmin } from './admin.ts'
 import { createBudgets } from './budgets.ts'
+import { type Channels, createChannels } from './channels.ts'
 import { type Location, openDatabase } from './database.ts'
 import { createDetails, type RecordDetail } from './details.ts'
 import { createKeys, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
@@ -31,6 +32,17 @@ import {
 import { createWriter } from './writer.ts'
 
 export type { Admin, AdminSources, ListedChannel, ListedModel } from './admin.ts'
+export type { AdminChannels, ShownChannel, ShownChannels } from './admin-channels.ts'
+export {
+  type ChannelAddress,
+  type ChannelChange,
+  ChannelError,
+  type ChannelInfo,
+  type ChannelModel,
+  type Channels,
+  type NewChannel,
+  type OpenedChannel,
+} from './channels.ts'
 export type { Location } from './database.ts'
 export type { AttemptDetail, RecordDetail } from './details.ts'
 export {
@@ -51,6 +63,8 @@ export type Budget = { name: string; limits: KeyLimits; used: Spending }
 
 export type Records = {
   keys: Keys
+  /** For hosts that serve them beside the channels of a configuration, as `wireglot serve` does. */
+  channels: Channels
   /**
    * For the gateway: `authenticate` accepts the keys of the database, `reserve` and `onUsage` count
    * what they use, `onUsage` records each request, and the others keep its details.
@@ -117,6 +131,11 @@ export type RecordsOptions = {
    * 503 (`closed`)?
    */
   onFailure?: 'open' | 'closed' | undefined
+  /**
+   * Encrypts the keys of `channels`: at least 32 characters that nobody can guess. Absent: keys of
+   * channels are references to environment variables alone.
+   */
+  encryptionKey?: string | undefined
   /** Gets a warning when the database fails, once until it works again. */
   logger?: Pick<Logger, 'warn'>
 }
@@ -147,6 +166,7 @@ export async function openRecords(
     'groups',
     'newKeys',
     'onFailure',
+    'encryptionKey',
     'keepDays',
     'keepBodies',
     'logger',
@@ -160,6 +180,7 @@ export async function openRecords(
   const details = createDetails(database, { keepBodies, keepDays })
   const isConfigured = (name: string) => configuredNames().includes(name)
   const keys = createKeys(database, { isConfigured, newKeys })
+  const channels = createChannels(database, options.encryptionKey)
   const reservations = createReservations(database, 'url' in location)
   const budgets = createBudgets(database, writer, reservations, { prices, groups, onFailure })
 
@@ -195,6 +216,7 @@ export async function openRecords(
 
   return {
     keys,
+    channels,
     async identify(name) {
       const key = (await keys.list()).find(one => one.name === name)
       if (!key) throw reject(401, 'authentication', 'there is no such key')

@@ -120,6 +120,11 @@ const steps: readonly Step[] = [
     }
     await run('create index days_group on days (group_name, start)')
   },
+  statements(
+    `create table channels (
+      name text primary key, address text not null, models text not null, api_key text,
+      disabled integer not null, version text not null, created_at bigint not null)`,
+  ),
 ]
 
 /** Random, so that a key which is deleted and made again with its name is another one. */

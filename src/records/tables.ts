@@ -106,9 +106,25 @@ export type ReservationRow = {
   expiresAt: number
 }
 
+/**
+ * A channel that was added while the gateway ran. `address`: vendor, base URL and protocols as JSON.
+ * `models`: as JSON. `apiKey`: encrypted, or `env:NAME`; null: none. `version`: another one after
+ * each change.
+ */
+export type ChannelRow = {
+  name: string
+  address: string
+  models: string
+  apiKey: string | null
+  disabled: number
+  version: string
+  createdAt: number
+}
+
 export type Tables = {
   records: RecordRow
   keys: KeyRow
+  channels: ChannelRow
   details: DetailRow
   reservations: ReservationRow
 } & Record<Period, SumRow>
