@@ -8,7 +8,7 @@ import { serve } from '../../src/cli/serve.ts'
 import { createConsole } from '../../src/console/index.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
-import { after, listen, post, responses, streams } from '../gateway/support.ts'
+import { after, listen, post, responses, sendJson, streams, upstream } from '../gateway/support.ts'
 import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
 
 const key = 'client-secret-a'
@@ -91,7 +91,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await writeFile(config, JSON.stringify(settings))
     const { url, close } = await serve(
       { host: '127.0.0.1', port: 0, config },
-      { out() {}, err() {}, folder, environment: {} },
+      { out() {}, err() {}, folder, environment: { WIREGLOT_ENCRYPTION_KEY: 'e'.repeat(32) } },
     )
     after(close)
     const asOperator = { authorization: `Bearer ${adminKey}` }
@@ -520,6 +520,58 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       await page.getByText('There are no keys yet.').waitFor()
     })
 
+    test('a channel is added by pasting its key, gets models, serves, is verified, switched off and deleted', async () => {
+      const secret = 'sk-pasted-secret'
+      const seen = await upstream((response, { method }) =>
+        method === 'GET'
+          ? sendJson(200, {
+              data: [
+                { type: 'model', id: 'm-large' },
+                { type: 'model', id: 'm-small' },
+              ],
+            })(response)
+          : sendJson(200, responses.messages)(response),
+      )
+      const { page, url } = await openServed({ tab: '#channels', used: false })
+      page.on('dialog', dialog => void dialog.accept())
+      const rows = page.getByRole('region', { name: 'Channels' }).locator('tbody tr')
+      await rows.filter({ hasText: 'away' }).filter({ hasText: 'file' }).waitFor()
+      expect(await page.getByRole('button', { name: 'Delete away' }).count()).toBe(0)
+      await addChannel(page, seen.url, secret)
+      await page.getByLabel('Listed by the provider').selectOption('m-large')
+      await page.getByRole('button', { name: 'Take over' }).press('Enter')
+      const lines = page.getByRole('textbox', { name: 'Models' })
+      expect(await lines.inputValue()).toBe('m-large')
+      await lines.fill('m-large\nfast = m-small')
+      await page.getByRole('button', { name: 'Save' }).press('Enter')
+      const row = rows.filter({ hasText: 'added' })
+      await row.filter({ hasText: 'm-large, fast = m-small' }).waitFor()
+      expect(await row.textContent()).toMatch(/console.*encrypted.*in use/)
+      const key = { authorization: `Bearer ${adminKey}` }
+      const asked = post({ ...request, model: 'fast' }, key)
+      expect((await fetch(`${url}/v1/chat/completions`, asked)).status).toBe(200)
+      expect(seen.calls.at(-1)).toMatchObject({
+        json: { model: 'm-small' },
+        headers: { 'x-api-key': secret },
+      })
+      await page.getByRole('button', { name: 'Verify added' }).press('Enter')
+      await page
+        .getByRole('region', { name: 'Check of added' })
+        .locator('tbody tr', { hasText: 'the model is listed' })
+        .waitFor()
+      expect(await page.content()).not.toContain(secret)
+      await page.getByRole('button', { name: 'New key added' }).press('Enter')
+      await page.getByLabel('Key, or env:NAME').fill('env:HOME')
+      await page.getByRole('button', { name: 'Save' }).press('Enter')
+      await page.getByRole('alert').filter({ hasText: '_API_KEY' }).waitFor()
+      await page.getByRole('button', { name: 'Switch off added' }).press('Enter')
+      await row.filter({ hasText: 'switched off' }).waitFor()
+      await page.locator('[aria-label="Switch on added"]:focus').waitFor()
+      expect((await fetch(`${url}/v1/chat/completions`, asked)).status).toBe(404)
+      await page.getByRole('button', { name: 'Delete added' }).press('Enter')
+      await row.waitFor({ state: 'detached' })
+    })
+
     test('a client with a key of its own sees its own requests and models, and nothing of others', async () => {
       const { page, url } = await openServed()
       const { secret } = (await (
@@ -677,6 +729,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
             await notes(page).first().focus()
           }
           if (tab === 'requests') await page.locator('[data-id]').nth(1).click()
+          if (tab === 'channels') await addChannel(page, 'http://127.0.0.1:9')
           if (tab === 'models')
             await page.getByRole('button', { name: 'Verify claude-sonnet of demo' }).click()
           if (tab === 'models') await page.getByRole('region', { name: 'Check of demo' }).waitFor()
@@ -702,7 +755,26 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
   })
 })
 
-const tabs = ['playground', 'translate', 'overview', 'requests', 'keys', 'models', 'clients']
+const tabs = [
+  'playground',
+  'translate',
+  'overview',
+  'requests',
+  'keys',
+  'channels',
+  'models',
+  'clients',
+]
+
+/** Fills the form of *Channels*. */
+async function addChannel(page: Page, url: string, key = '') {
+  await page.getByLabel('Name', { exact: true }).fill('added')
+  await page.getByLabel('Base URL').fill(url)
+  await page.getByLabel('Protocol').selectOption('messages')
+  await page.getByLabel('Key', { exact: true }).fill(key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Models of added' }).waitFor()
+}
 
 /** Panels whose head or fields stick out. Runs in the browser. */
 function overlapping(): string[] {

@@ -1,4 +1,5 @@
 import { call, KeyRefused, keepKey, keptKey } from './calls.ts'
+import { channelsTab, noChannelsTab } from './channels.ts'
 import { clientsTab } from './clients.ts'
 import { button, empty, fault, h, labeled, messageOf, replace } from './dom.ts'
 import { keysTab, noKeysTab } from './keys.ts'
@@ -50,7 +51,7 @@ async function start() {
       playgroundTab(session),
       translateTab(session),
       ...(session.hasRecords ? [overviewTab(session), requestsTab(session)] : []),
-      ...(session.role === 'operator' ? [session.canManageKeys ? keysTab() : noKeysTab()] : []),
+      ...(session.role === 'operator' ? operatorTabs(session) : []),
       modelsTab(session),
       clientsTab(),
     ]
@@ -72,6 +73,9 @@ async function start() {
     else replace(main, fault(messageOf(error)), button('Try again', start))
   }
 }
+
+const operatorTabs = (session: Session): Tab[] =>
+  session.canManageKeys ? [keysTab(), channelsTab(session)] : [noKeysTab(), noChannelsTab()]
 
 function forget() {
   keepKey('')

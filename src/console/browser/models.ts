@@ -1,6 +1,7 @@
 import type { ListedChannel, ListedModel } from '../../records/index.ts'
 import type { Check } from '../../verify/check.ts'
 import { call, queryOf } from './calls.ts'
+import { checkTable } from './checks.ts'
 import {
   button,
   type Cell,
@@ -260,19 +261,3 @@ function ownModelTable(ids: readonly string[], known: readonly OwnModel[]): HTML
   })
   return table('Models', ['Id', 'Passed on unchanged', ...limitHeads, 'Left out'], rows)
 }
-
-const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
-
-const checkTable = (channel: string, checks: readonly Check[]): HTMLElement =>
-  table(
-    `Check of ${channel}`,
-    ['Check', 'Scope', 'Result', 'What was found', 'What to do', 'ms'],
-    checks.map(({ name, scope, result, detail, fix, ms }) => [
-      name,
-      scope,
-      chip(tones[result], result),
-      wrapped(detail),
-      wrapped(fix ?? ''),
-      ms,
-    ]),
-  )
