@@ -1,6 +1,12 @@
 import type { CompiledQuery, Kysely } from 'kysely'
 import { type Circuit, createCircuit } from '../stores/circuit.ts'
-import { embeddedDialect, pathOfLibsql, unusable } from './embedded.ts'
+import {
+  embeddedDialect,
+  type OpenEmbedded,
+  openEmbedded,
+  pathOfLibsql,
+  unusable,
+} from './embedded.ts'
 import { isUpToDate, migrate } from './migrations.ts'
 import { postgresDialect } from './postgres.ts'
 import type { Tables } from './tables.ts'
@@ -34,14 +40,18 @@ export type Location = { file: string } | { url: string }
 
 /**
  * Opens the database and brings its tables up to date. A PostgreSQL that cannot be reached now is
- * tried again with each use.
+ * tried again with each use. `open`: where the embedded database is. Default: in this process.
  * @throws Error if a package is missing (`kysely`, and `libsql` or `pg`), or the database cannot be
  * opened
  */
-export async function openDatabase(location: Location, warn: Warn = () => {}): Promise<Database> {
+export async function openDatabase(
+  location: Location,
+  warn: Warn = () => {},
+  open: OpenEmbedded = openEmbedded,
+): Promise<Database> {
   const isEmbedded = 'file' in location
   const { CompiledQuery } = await load(isEmbedded ? 'libsql' : 'pg', () => import('kysely'))
-  const db = await connectionTo(location)
+  const db = await connectionTo(location, { open })
   let prepared: Promise<Kysely<Tables>> | undefined
   let isReached = false
 
@@ -82,11 +92,16 @@ export async function openDatabase(location: Location, warn: Warn = () => {}): P
   }
 }
 
-async function connectionTo(location: Location, hasTimeouts = true): Promise<Kysely<Tables>> {
+async function connectionTo(
+  location: Location,
+  { open = openEmbedded, hasTimeouts = true }: { open?: OpenEmbedded; hasTimeouts?: boolean },
+): Promise<Kysely<Tables>> {
   const { Kysely, CamelCasePlugin } = await import('kysely')
   const dialect =
     'file' in location
-      ? await embeddedDialect(location.file, await load('libsql', async () => pathOfLibsql()))
+      ? await embeddedDialect(
+          await open(location.file, await load('libsql', async () => pathOfLibsql())),
+        )
       : await postgresDialect(
           (await load('pg', () => import('pg'))).default,
           location.url,
@@ -98,7 +113,7 @@ async function connectionTo(location: Location, hasTimeouts = true): Promise<Kys
 /** To rewrite a large table takes longer than any other statement may. */
 async function updated(location: Location, db: Kysely<Tables>): Promise<void> {
   if ('file' in location) return migrate(db, true)
-  const patient = await connectionTo(location, false)
+  const patient = await connectionTo(location, { hasTimeouts: false })
   try {
     await migrate(patient, false)
   } finally {

@@ -3,18 +3,52 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
 
+/** The embedded database: one connection, whose users take turns. */
+export type Embedded = {
+  /** Resolves when those before have released theirs. */
+  turn(): Promise<Turn>
+  close(): Promise<void>
+}
+
+/** The connection, until it is released. */
+export type Turn = {
+  /** Runs one statement. `changes`: the rows that it has changed. */
+  run(sql: string, values: readonly unknown[]): Promise<StatementResult>
+  release(): void
+}
+
+type StatementResult = { rows: unknown[]; changes?: number }
+
+/** `libsql`: the path of its module. @throws Error when the file cannot be written */
+export type OpenEmbedded = (file: string, libsql: string) => Embedded | Promise<Embedded>
+
 /**
  * libsql in a thread of its own, so that neither a batch nor a sum stops the requests. It starts
- * with the first statement. `libsql`: the path of its module.
- * @throws Error when the file cannot be written
+ * with the first statement.
  */
-export async function embeddedDialect(file: string, libsql: string): Promise<Dialect> {
-  const { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely')
+export const openEmbedded = ((file, libsql) => {
   if (file !== ':memory:') createFile(file)
-  const thread = createThread(file, libsql)
+  const { run, close } = createThread(file, libsql)
+  let last: Promise<void> = Promise.resolve()
+  return {
+    async turn() {
+      const before = last
+      let release = () => {}
+      last = new Promise(resolve => {
+        release = resolve
+      })
+      await before
+      return { run, release }
+    },
+    close,
+  }
+}) satisfies OpenEmbedded
+
+export async function embeddedDialect(embedded: Embedded): Promise<Dialect> {
+  const { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely')
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => createDriver(thread),
+    createDriver: () => createDriver(embedded),
     createIntrospector: db => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -94,13 +128,11 @@ parentPort.on('message', ({ sql, values }) => {
 })
 `
 
-type ThreadResult =
-  | { result: { rows: unknown[]; changes?: number } }
-  | { failure: { message: string; code?: string } }
+type ThreadResult = { result: StatementResult } | { failure: { message: string; code?: string } }
 
 /** Runs one statement after the other. */
 type Thread = {
-  run(sql: string, values: readonly unknown[]): Promise<{ rows: unknown[]; changes?: number }>
+  run: Turn['run']
   close(): Promise<void>
 }
 
@@ -143,38 +175,35 @@ function createThread(file: string, libsql: string): Thread {
   }
 }
 
-/** There is one connection. Its users take turns. */
-function createDriver(thread: Thread): Driver {
-  let last: Promise<void> = Promise.resolve()
-  const releases = new Map<DatabaseConnection, () => void>()
+function createDriver(embedded: Embedded): Driver {
+  const turns = new Map<DatabaseConnection, Turn>()
   const command = (sql: string) => async (connection: DatabaseConnection) =>
     void (await connection.executeQuery(raw(sql)))
   return {
     async init() {},
     async acquireConnection() {
-      const before = last
-      const connection = connectionTo(thread)
-      last = new Promise(resolve => releases.set(connection, resolve))
-      await before
+      const turn = await embedded.turn()
+      const connection = connectionOf(turn)
+      turns.set(connection, turn)
       return connection
     },
     beginTransaction: command('begin'),
     commitTransaction: command('commit'),
     rollbackTransaction: command('rollback'),
     async releaseConnection(connection) {
-      releases.get(connection)?.()
-      releases.delete(connection)
+      turns.get(connection)?.release()
+      turns.delete(connection)
     },
-    destroy: () => thread.close(),
+    destroy: () => embedded.close(),
   }
 }
 
 const raw = (sql: string) => ({ sql, parameters: [] }) as unknown as CompiledQuery
 
-function connectionTo(thread: Thread): DatabaseConnection {
+function connectionOf(turn: Turn): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      const { rows, changes } = await thread.run(sql, parameters)
+      const { rows, changes } = await turn.run(sql, parameters)
       return {
         rows: rows as Row[],
         ...(changes !== undefined && { numAffectedRows: BigInt(changes) }),
