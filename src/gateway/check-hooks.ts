@@ -8,6 +8,7 @@ const methods = {
   logger: ['info', 'warn', 'error'],
   transport: ['send'],
   store: ['get', 'set', 'delete'],
+  peers: ['count', 'send', 'listen'],
   serverTools: [],
 } as const satisfies Partial<Record<keyof Hooks, readonly string[]>>
 

@@ -24,6 +24,7 @@ import { loggerTo } from './log.ts'
 import { createMemory, defaultMemoryBytes } from './memory.ts'
 import { ConfigError, demo, type GatewayConfig, type ParsedConfig, parseConfig } from './options.ts'
 import { createPassPaths } from './passing/paths.ts'
+import { listenToPeers, senderOf } from './peers.ts'
 import { report, wordsOf } from './record.ts'
 import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
 import type { Service, Trace } from './request-context.ts'
@@ -58,6 +59,7 @@ export type {
   Identity,
   LikelyUse,
   Logger,
+  Peers,
   ServerToolCall,
   ServerToolInput,
   ServerToolName,
@@ -359,9 +361,15 @@ function serviceOf(
     isBroken: key =>
       log('warn', { key }, 'the response store returned something that is not a response'),
   })
-  const limits = createLimits(config.limits, error =>
-    log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'),
+  const limits = createLimits(
+    config.limits,
+    error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'),
+    hooks.peers,
   )
+  const send = senderOf(hooks.peers)
+  const breakers = createBreakers(config.channels, verdictOn, send.circuit)
+  const learned = createLearned(send.learned)
+  const stopListening = listenToPeers(hooks.peers, { breakers, learned })
   const logger = hooks.logger ?? toConsole
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
@@ -394,8 +402,8 @@ function serviceOf(
       config.limits.memoryBytes ?? defaultMemoryBytes(config.defaults.bodyLimitBytes),
     ),
     longWork: createLongWork(),
-    breakers: createBreakers(config.channels, verdictOn),
-    learned: createLearned(),
+    breakers,
+    learned,
     background: createBackground(),
     descriptions: new Map(),
     ...(config.defaults.cachePrefix && { prefixes: createPrefixes() }),
@@ -406,6 +414,7 @@ function serviceOf(
     log,
     attempt,
     release() {
+      stopListening()
       released ??= Promise.all([bytes.close?.(), limits.close(), responseStore?.close()])
       return released
     },

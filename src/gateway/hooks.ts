@@ -246,6 +246,24 @@ export type Store = {
 }
 
 /**
+ * Other processes that serve the same configuration. What they send each other is plain JSON, and
+ * of no use to anybody else.
+ */
+export type Peers = {
+  /**
+   * Adds to the count of a name in all processes together. The count starts again `windowMs`
+   * milliseconds after its first call, which is in `resetMs`. A rejection is logged, and the
+   * process then counts by itself, unless `limits.onFailure` is `closed`. Not used with
+   * `limits.redis`.
+   */
+  count(name: string, calls: number, windowMs: number): Promise<{ count: number; resetMs: number }>
+  /** Sends a message to every other process. Must not throw. */
+  send(message: object): void
+  /** `receive` gets every message of another process. Returns a function that ends that. */
+  listen(receive: (message: object) => void): () => void
+}
+
+/**
  * The request of the client, without its body. Header names are lower case. `raw`: the request
  * object of the host, with everything that earlier middleware added to it: `req` in Express and
  * Connect, `Request` in the fetch host.
@@ -435,4 +453,9 @@ export type Hooks<Raw = unknown> = {
    * configuration's `store`.
    */
   store?: Store
+  /**
+   * Other processes that serve the same configuration: with it, limits of requests per minute,
+   * circuit breakers and fields that upstreams have refused hold in all of them together.
+   */
+  peers?: Peers
 }

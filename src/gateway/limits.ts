@@ -1,5 +1,6 @@
 import { createMemoryCounter } from '../stores/memory-counter.ts'
 import { GatewayError } from './error.ts'
+import type { Peers } from './hooks.ts'
 import type { ParsedConfig } from './options.ts'
 
 /** Counts calls per minute and name. */
@@ -31,12 +32,13 @@ type Counter = {
 const windowMs = 60_000
 
 /**
- * Counts in memory, or in Redis for several processes. `warn`: called once for each outage of
- * Redis.
+ * Counts in memory, and for several processes in Redis or by the peers. `warn`: called once for
+ * each outage of these.
  */
 export function createLimits(
   config: ParsedConfig['limits'],
   warn: (error: unknown) => void,
+  peers?: Peers,
 ): Limits {
   const own = createMemoryCounter()
   let isFailing = false
@@ -44,7 +46,7 @@ export function createLimits(
     if (!isFailing) warn(error)
     isFailing = true
   }
-  const counter = 'redis' in config ? redisCounter(config.redis, failed) : own
+  const counter = 'redis' in config ? redisCounter(config.redis, failed) : peersCounter(peers, own)
 
   async function add(name: string, calls: number) {
     try {
@@ -86,6 +88,9 @@ const rejection = (cause: unknown) =>
     },
     { cause },
   )
+
+const peersCounter = (peers: Peers | undefined, own: Counter): Counter =>
+  peers ? { add: (...counted) => peers.count(...counted), close() {} } : own
 
 /** Loaded only if configured: the gateway itself runs on any platform. */
 function redisCounter(url: string, failed: (error: unknown) => void): Counter {

@@ -47,6 +47,7 @@ export {
   type LearnedField,
   type LearnedFields,
   type Logger,
+  type Peers,
   reject,
   type ServerToolCall,
   type ServerToolInput,

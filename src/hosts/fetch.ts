@@ -23,6 +23,7 @@ export {
   type Hooks,
   type Identity,
   type Logger,
+  type Peers,
   reject,
   type ServerToolCall,
   type ServerToolInput,

@@ -26,7 +26,7 @@ describe.each(hosts)('hooks of the %s host', (_, create) => {
     [
       'a name that is like none',
       { zebra: 1 },
-      /at hooks\.zebra: there is no such hook; there are authenticate, .*, store, serverTools$/,
+      /at hooks\.zebra: there is no such hook; there are authenticate, .*, store, peers, serverTools$/,
     ],
     ['a value that is no function', { onUsage: true }, 'at hooks.onUsage: expected a function'],
     [
@@ -54,6 +54,11 @@ describe.each(hosts)('hooks of the %s host', (_, create) => {
       'an object for a store',
       { store: {} },
       'at hooks.store: expected an object with the methods get, set, delete',
+    ],
+    [
+      'peers that only count',
+      { peers: { async count() {} } },
+      'at hooks.peers: expected an object with the methods count, send, listen',
     ],
     [
       'every fault at once',

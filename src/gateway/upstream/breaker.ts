@@ -15,6 +15,19 @@ export type Breakers<Result> = {
   state(channel: ChannelEntry): 'closed' | 'open' | 'probing'
   /** Runs one attempt and counts its result. */
   run(channel: ChannelEntry, request: Counted, attempt: () => Promise<Result>): Promise<Result>
+  /** Counts what another process has seen. */
+  apply(change: CircuitChange): void
+}
+
+/**
+ * What a process sends to the others of a channel: a request of this client has failed there or has
+ * succeeded after failures, or the circuit has opened. `isProbe`: because its probe has failed.
+ */
+export type CircuitChange = {
+  channel: string
+  is: 'failed' | 'succeeded' | 'open'
+  client: string
+  isProbe?: true
 }
 
 /**
@@ -29,17 +42,19 @@ type Classify<Result> = (result: Result) => 'well' | 'failed' | undefined
 export function createBreakers<Result>(
   channels: readonly ChannelEntry[],
   classify: Classify<Result>,
+  send: (change: CircuitChange) => void = () => {},
 ): Breakers<Result> {
   const circuits = new Map(
     channels
       .filter(({ breaker }) => breaker.failures > 0)
-      .map(channel => [channel.name, new Circuit(channel, classify)]),
+      .map(channel => [channel.name, new Circuit(channel, classify, send)]),
   )
   return {
     restMs: ({ name }, client) => circuits.get(name)?.restMs(client),
     lastFailure: ({ name }) => circuits.get(name)?.lastFailure,
     state: ({ name }) => circuits.get(name)?.state() ?? 'closed',
     run: ({ name }, request, attempt) => circuits.get(name)?.run(request, attempt) ?? attempt(),
+    apply: change => circuits.get(change.channel)?.apply(change),
   }
 }
 
@@ -57,6 +72,7 @@ class Circuit<Result> {
   readonly #name: string
   readonly #settings: ChannelEntry['breaker']
   readonly #classify: Classify<Result>
+  readonly #send: (change: CircuitChange) => void
   readonly #users = new Users()
   /** Failed requests since the last success, by client. */
   readonly #failures = new Map<string, number>()
@@ -68,10 +84,15 @@ class Circuit<Result> {
   /** Whose probe failed last. */
   #prober: string | undefined
 
-  constructor({ name, breaker }: ChannelEntry, classify: Classify<Result>) {
+  constructor(
+    { name, breaker }: ChannelEntry,
+    classify: Classify<Result>,
+    send: (change: CircuitChange) => void,
+  ) {
     this.#name = name
     this.#settings = breaker
     this.#classify = classify
+    this.#send = send
   }
 
   restMs(client: string): number | undefined {
@@ -94,7 +115,7 @@ class Circuit<Result> {
   run(request: Counted, attempt: () => Promise<Result>): Promise<Result> {
     const restMs = this.restMs(request.client)
     if (this.#until === undefined) return this.#counted(request, attempt)
-    return restMs === undefined ? this.#probe(request, attempt) : this.#lastResort(attempt)
+    return restMs === undefined ? this.#probe(request, attempt) : this.#lastResort(request, attempt)
   }
 
   async #counted(request: Counted, attempt: () => Promise<Result>): Promise<Result> {
@@ -103,7 +124,7 @@ class Circuit<Result> {
     const verdict = this.#verdictOf(result)
     // Attempts that were running when it opened say nothing about the time after.
     if (this.#until !== undefined) return result
-    if (verdict === 'well') this.#succeeded()
+    if (verdict === 'well') this.#succeeded(request)
     // If another request has succeeded meanwhile, the channel works, and this request is what
     // fails.
     else if (verdict === 'failed' && this.#lastSuccess <= began) this.#count(request)
@@ -114,13 +135,27 @@ class Circuit<Result> {
   #count({ client, failedAt }: Counted): void {
     if (failedAt.has(this.#name)) return
     failedAt.add(this.#name)
+    this.#send({ channel: this.#name, is: 'failed', client })
+    if (this.#isTooMuch(client)) this.#open(client)
+  }
+
+  /** One more failure of this client. Is it the one that opens the circuit? */
+  #isTooMuch(client: string): boolean {
     this.#failures.set(client, (this.#failures.get(client) ?? 0) + 1)
     const { failures: limit } = this.#settings
     const isAlone = this.#users.isAlone(client)
     const most = isAlone ? limit : Math.ceil(limit / 2)
     let sum = 0
     for (const count of this.#failures.values()) sum += Math.min(count, most)
-    if (sum >= limit && (isAlone || this.#failures.size > 1)) this.#open()
+    return sum >= limit && (isAlone || this.#failures.size > 1)
+  }
+
+  apply({ is, client, isProbe }: CircuitChange): void {
+    this.#users.saw(client)
+    if (is === 'succeeded') this.#close()
+    else if (is === 'open') this.#rest(isProbe && client)
+    // Whoever has seen a failure opens the circuit, and says so.
+    else if (this.#until === undefined) this.#isTooMuch(client)
   }
 
   async #probe({ client }: Counted, attempt: () => Promise<Result>): Promise<Result> {
@@ -128,11 +163,8 @@ class Circuit<Result> {
     try {
       const result = await attempt()
       const verdict = this.#verdictOf(result)
-      if (verdict === 'well') this.#succeeded()
-      else if (verdict === 'failed') {
-        this.#open()
-        this.#prober = client
-      }
+      if (verdict === 'well') this.#succeeded({ client })
+      else if (verdict === 'failed') this.#open(client, true)
       return result
     } finally {
       this.#isProbed = false
@@ -143,9 +175,9 @@ class Circuit<Result> {
    * An attempt at an open channel, because no other one is left. Its failure does not extend the
    * rest.
    */
-  async #lastResort(attempt: () => Promise<Result>): Promise<Result> {
+  async #lastResort(request: Counted, attempt: () => Promise<Result>): Promise<Result> {
     const result = await attempt()
-    if (this.#verdictOf(result) === 'well') this.#succeeded()
+    if (this.#verdictOf(result) === 'well') this.#succeeded(request)
     return result
   }
 
@@ -155,11 +187,25 @@ class Circuit<Result> {
     return verdict
   }
 
-  #open(): void {
-    this.#until = performance.now() + this.#settings.restMs
+  #open(client: string, isProbe = false): void {
+    this.#rest(isProbe && client)
+    this.#send({ channel: this.#name, is: 'open', client, ...(isProbe && { isProbe }) })
   }
 
-  #succeeded(): void {
+  /** `prober`: whose probe has failed. */
+  #rest(prober: string | false | undefined): void {
+    this.#until = performance.now() + this.#settings.restMs
+    if (prober) this.#prober = prober
+  }
+
+  #succeeded({ client }: Pick<Counted, 'client'>): void {
+    // Most requests succeed after others that did: the others need not know.
+    if (this.#until !== undefined || this.#failures.size > 0)
+      this.#send({ channel: this.#name, is: 'succeeded', client })
+    this.#close()
+  }
+
+  #close(): void {
     this.#lastSuccess = performance.now()
     this.#until = undefined
     this.#prober = undefined

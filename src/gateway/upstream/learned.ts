@@ -17,8 +17,15 @@ export type Learned = {
   /** Everything that is remembered. */
   all(): LearnedField[]
   /** Forgets the fields that match, by default all. Returns how many they were. */
-  forget(which?: Partial<Pick<LearnedField, 'channel' | 'model' | 'field'>>): number
+  forget(which?: Which): number
+  /** Does what another process has done. */
+  apply(change: LearnedChange): void
 }
+
+type Which = Partial<Pick<LearnedField, 'channel' | 'model' | 'field'>>
+
+/** What a process sends to the others. */
+export type LearnedChange = { place: Place; fields: readonly string[] } | { forgotten: Which }
 
 /** What operators see of it. */
 export type LearnedFields = Pick<Learned, 'all' | 'forget'>
@@ -60,39 +67,58 @@ const mostShapes = 1000
 const longestKey = 4000
 
 /** `until`: by field, on the clock of `performance.now()`, which nobody sets back. */
-type Known = Omit<LearnedField, 'field' | 'secondsLeft'> & { until: Map<string, number> }
+type Known = Place & { until: Map<string, number> }
 
-export function createLearned(): Learned {
+type Place = Omit<LearnedField, 'field' | 'secondsLeft'>
+
+export function createLearned(send: (change: LearnedChange) => void = () => {}): Learned {
   const known = new Map<string, Known>()
-  const keyOf = ({ channel, protocol, model }: Deployment, shape: Shape) =>
-    JSON.stringify([channel.name, protocol.name, model, shape])
+  const keyOf = ({ channel, protocol, model, shape }: Omit<Place, 'entry'>) =>
+    JSON.stringify([channel, protocol, model, shape])
+
+  function remember(place: Place, fields: readonly string[]): void {
+    const key = keyOf(place)
+    const until = known.get(key)?.until ?? new Map<string, number>()
+    for (const field of fields) until.set(field, performance.now() + rememberedMs)
+    // Deleted first, so that it is the newest of the map.
+    known.delete(key)
+    known.set(key, { ...place, until })
+    const [oldest] = known.keys()
+    if (known.size > mostShapes && oldest !== undefined) known.delete(oldest)
+  }
+
+  function forget({ channel, model, field }: Which): number {
+    let count = 0
+    for (const [key, one] of known) {
+      if ((channel ?? one.channel) !== one.channel || (model ?? one.model) !== one.model) continue
+      for (const name of one.until.keys())
+        if ((field ?? name) === name && one.until.delete(name)) count++
+      if (one.until.size === 0) known.delete(key)
+    }
+    return count
+  }
 
   return {
-    of(candidate, shape) {
+    of({ channel, protocol, model }, shape) {
       // Most gateways never learn anything.
-      const fields = known.size === 0 ? undefined : known.get(keyOf(candidate, shape()))
+      if (known.size === 0) return []
+      const place = { channel: channel.name, protocol: protocol.name, model, shape: shape() }
+      const fields = known.get(keyOf(place))
       if (!fields) return []
       const now = performance.now()
       return [...fields.until].flatMap(([field, until]) => (until > now ? [field] : []))
     },
-    learn(candidate, shape, fields) {
-      const { channel, entry, model, protocol } = candidate
-      const key = keyOf(candidate, shape)
-      if (fields.length === 0 || key.length > longestKey) return
-      const until = known.get(key)?.until ?? new Map<string, number>()
-      for (const field of fields) until.set(field, performance.now() + rememberedMs)
-      // Deleted first, so that it is the newest of the map.
-      known.delete(key)
-      known.set(key, {
+    learn({ channel, entry, model, protocol }, shape, fields) {
+      const place = {
         channel: channel.name,
         entry: entry.id,
         model,
         protocol: protocol.name,
         shape,
-        until,
-      })
-      const [oldest] = known.keys()
-      if (known.size > mostShapes && oldest !== undefined) known.delete(oldest)
+      }
+      if (fields.length === 0 || keyOf(place).length > longestKey) return
+      remember(place, fields)
+      send({ place, fields })
     },
     all() {
       const now = performance.now()
@@ -102,15 +128,13 @@ export function createLearned(): Learned {
         ),
       )
     },
-    forget({ channel, model, field } = {}) {
-      let count = 0
-      for (const [key, one] of known) {
-        if ((channel ?? one.channel) !== one.channel || (model ?? one.model) !== one.model) continue
-        for (const name of one.until.keys())
-          if ((field ?? name) === name && one.until.delete(name)) count++
-        if (one.until.size === 0) known.delete(key)
-      }
-      return count
+    forget(which = {}) {
+      send({ forgotten: which })
+      return forget(which)
+    },
+    apply(change) {
+      if ('place' in change) remember(change.place, change.fields)
+      else forget(change.forgotten)
     },
   }
 }
