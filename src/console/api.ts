@@ -60,7 +60,7 @@ export type ApiParts = {
   source: RecordSource
   /** Of a client. Absent: no budgets are kept. */
   budgetsOf: Records['budgetsOf'] | undefined
-  state(): GatewayState
+  state: AdminSources['state']
   learned(): LearnedFields
   models: AdminSources['models']
   verify: AdminSources['verify']
@@ -84,7 +84,7 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
     case 'POST translate':
       return ok(await translate(request))
     case 'GET clients':
-      return ok({ clients: clientSettings(valid(Configured, query), parts.state()) })
+      return ok({ clients: clientSettings(valid(Configured, query), await parts.state()) })
     case 'GET notes':
       return ok({ notes: noteCatalog })
     case 'GET exchanges/id':
@@ -140,7 +140,7 @@ async function handleOperatorCall(
     case 'GET cassettes/id':
       return ok({ text: found(await parts.cassette?.(id)) })
     case 'GET state':
-      return ok(parts.state())
+      return ok(await parts.state())
     case 'GET learned':
       return ok({ learned: parts.learned().all() })
     case 'DELETE learned':

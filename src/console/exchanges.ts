@@ -1,4 +1,11 @@
-import type { Attempt, Exchange, HookRequest, Identity, UsageRecord } from '../gateway/gateway.ts'
+import type {
+  Attempt,
+  Exchange,
+  HookRequest,
+  Identity,
+  Peers,
+  UsageRecord,
+} from '../gateway/gateway.ts'
 import type { Note } from '../notes.ts'
 
 /**
@@ -45,8 +52,24 @@ const longestBody = 256 * 1024
 /** Of one side of an exchange. */
 const mostNotes = 300
 
-export function createExchanges(): Exchanges {
-  const known = new Map<string, SeenExchange & { identity: Identity }>()
+type Known = SeenExchange & { identity: Identity }
+
+/** What a process sends to the others: an exchange of its own, after each change. */
+type Message = { exchange?: [id: string, seen: Known] }
+
+/** `peers`: their exchanges are known too. */
+export function createExchanges(peers?: Peers): Exchanges {
+  const known = new Map<string, Known>()
+
+  function remember(id: string, seen: Known): void {
+    known.set(id, seen)
+    const [oldest] = known.keys()
+    if (known.size > most && oldest !== undefined) known.delete(oldest)
+  }
+
+  const send = (id: string, seen: Known) => peers?.send({ exchange: [id, seen] } satisfies Message)
+  peers?.listen(({ exchange }: Message) => exchange && remember(...exchange))
+
   return {
     onAttempt({ requestId, identity, body, notes, ...attempt }, { headers }) {
       if (headers[playgroundHeader] === undefined) return
@@ -63,22 +86,22 @@ export function createExchanges(): Exchanges {
         isCut: text.length > longestBody,
       })
       seen.requestNotes = notes.slice(0, mostNotes)
-      known.set(requestId, seen)
-      const [oldest] = known.keys()
-      if (known.size > most && oldest !== undefined) known.delete(oldest)
+      remember(requestId, seen)
+      send(requestId, seen)
     },
     onUsage(record) {
       const seen = known.get(record.requestId)
-      if (seen) seen.record = record
+      if (!seen) return
+      seen.record = record
+      send(record.requestId, seen)
     },
     onNotes(notes, { requestId }) {
       const seen = known.get(requestId)
+      if (!seen) return
       // Those of the request come first.
-      if (seen)
-        seen.responseNotes = notes.slice(
-          seen.requestNotes.length,
-          seen.requestNotes.length + mostNotes,
-        )
+      const { length } = seen.requestNotes
+      seen.responseNotes = notes.slice(length, length + mostNotes)
+      send(requestId, seen)
     },
     find(requestId, asking) {
       const found = known.get(requestId)

@@ -10,6 +10,7 @@ import {
   type Hooks,
   type Identity,
   type LearnedFields,
+  type Peers,
   reject,
 } from '../gateway/gateway.ts'
 import type { AdminSources, Records } from '../records/index.ts'
@@ -43,8 +44,12 @@ export type ConsoleOptions = {
   records?: Records
   /** The configured models. A client sees those of its key, without channels. Absent: none. */
   models?: AdminSources['models']
+  /** What happens at this moment. Default: in this process, as its gateway says. */
+  state?: AdminSources['state']
   /** Checks a channel with one of its models. Absent: there is no button for it. */
   verify?: AdminSources['verify']
+  /** Other processes of the gateway: what is kept in memory is then that of all of them. */
+  peers?: Peers
   /**
    * The file of a recorded exchange, by the id of its request: a recorder of `wireglot/cassettes`
    * has it. Absent: there is no button to save one.
@@ -90,10 +95,13 @@ export function createConsole(options: ConsoleOptions): Console {
     'models',
     'verify',
     'cassette',
+    'state',
+    'peers',
   ])
   const { gateway, adminKey, records, isDemo = false, models, verify, cassette } = options
-  const exchanges = createExchanges()
-  const recent = createRecent()
+  const { state = () => gateway().state(), peers } = options
+  const exchanges = createExchanges(peers)
+  const recent = createRecent(records ? undefined : peers)
   const { hooks } = records ?? recent
   const gatekeeper = createGatekeeper(adminKey, gateway)
   const about = {
@@ -108,7 +116,7 @@ export function createConsole(options: ConsoleOptions): Console {
     about,
     source: records ?? recent,
     budgetsOf: records?.budgetsOf,
-    state: () => gateway().state(),
+    state,
     learned: () => gateway().learned(),
     models,
     verify,

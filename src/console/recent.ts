@@ -1,4 +1,4 @@
-import type { Hooks, UsageRecord } from '../gateway/gateway.ts'
+import type { Hooks, Peers, UsageRecord } from '../gateway/gateway.ts'
 import { collectDetails, type RecordDetail } from '../records/details.ts'
 import type { Dimension, RecordRow, Records, Sum } from '../records/index.ts'
 import { fieldOf, periodFor, placeOf } from '../records/queries.ts'
@@ -11,12 +11,49 @@ export type RecordSource = Pick<Records, 'find' | 'sum' | 'total' | 'detail'>
 /** The number of requests that are remembered. */
 const mostRecent = 2000
 
-/** The latest requests of this process, for a gateway that keeps no records. Costs are unknown. */
-export function createRecent(): RecordSource & {
+/** How long the others wait for the requests of this process, which are sent together. */
+const sendEveryMs = 500
+
+/** What a process sends to the others: its requests since the last time, and details of some. */
+type Message = { recent?: [row: RecordRow, detail?: RecordDetail][] }
+
+/**
+ * The latest requests of this process and its peers, for a gateway that keeps no records. Costs are
+ * unknown.
+ */
+export function createRecent(peers?: Peers): RecordSource & {
   hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>>
 } {
   const rows: RecordRow[] = []
   const details = new Map<string, RecordDetail>()
+  let unsent: RecordRow[] = []
+
+  function remember(row: RecordRow): void {
+    rows.push(row)
+    if (rows.length > mostRecent) details.delete(rows.shift()?.id ?? '')
+  }
+
+  function send(): void {
+    const detailed = unsent.map((row): [RecordRow, RecordDetail?] => {
+      const detail = details.get(row.id)
+      return detail ? [row, detail] : [row]
+    })
+    unsent = []
+    peers?.send({ recent: detailed } satisfies Message)
+  }
+
+  function sendSoon(row: RecordRow): void {
+    if (unsent.length === 0) setTimeout(send, sendEveryMs).unref?.()
+    // More are forgotten before they are sent.
+    if (unsent.length < mostRecent) unsent.push(row)
+  }
+
+  peers?.listen(({ recent = [] }: Message) => {
+    for (const [row, detail] of recent) {
+      if (detail) details.set(row.id, detail)
+      remember(row)
+    }
+  })
   const collected = collectDetails(false, (id, _, detail) => details.set(id, detail))
   const matching = ({
     from = 0,
@@ -45,9 +82,10 @@ export function createRecent(): RecordSource & {
     hooks: {
       ...collected,
       onUsage(record: UsageRecord) {
-        rows.push(rowOf(record, {}))
+        const row = rowOf(record, {})
+        remember(row)
+        if (peers) sendSoon(row)
         collected.onUsage(record)
-        if (rows.length > mostRecent) details.delete(rows.shift()?.id ?? '')
       },
     },
     async find(filter, limit, cursor) {

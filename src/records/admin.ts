@@ -28,7 +28,8 @@ import type { Writer } from './writer.ts'
 
 /** What the admin API shows of a gateway. Calls whose function is absent are 404. */
 export type AdminSources = {
-  state(): GatewayState
+  /** Of all processes that serve together. */
+  state(): GatewayState | Promise<GatewayState>
   /** The configured models. None: every id goes to all channels. */
   models?(): readonly ListedModel[]
   /**
@@ -150,7 +151,7 @@ async function handle(
   switch (route) {
     case 'GET state':
       return ok({
-        ...parts.state(),
+        ...(await parts.state()),
         droppedRecords: writer.dropped(),
         waitingRecords: writer.waiting(),
       })

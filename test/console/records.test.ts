@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { createExchanges, playgroundHeader } from '../../src/console/exchanges.ts'
 import { createRecent } from '../../src/console/recent.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { newRequestId } from '../../src/gateway/ids.ts'
 import type { RecordRow, Sum } from '../../src/records/index.ts'
 import { asking, post, sendJson, upstream } from '../gateway/support.ts'
+import { createPeers } from '../support/peers.ts'
 import { admin, adminKey, alice, bob, config, get, started } from './started.ts'
 
 const prompt = 'my secret prompt'
@@ -323,6 +325,49 @@ test('keeps only the latest 2000 requests in memory', async () => {
   const { records } = await find({}, 5000)
   expect(records).toHaveLength(2000)
   expect(records.at(-1)?.id).toBe('req_100')
+})
+
+const attemptOf = (requestId: string) => ({
+  requestId,
+  identity: { name: 'alice' },
+  channel: 'up',
+  model: 'm',
+  protocol: 'messages' as const,
+  body: 'what was sent',
+  notes: [],
+  ms: 5,
+  failure: { status: 500, kind: 'upstream_status' as const, message: 'broken' },
+})
+
+test('several processes show the requests of all, with their attempts', async () => {
+  const peers = createPeers()
+  const [one, other] = [createRecent(peers()), createRecent(peers())]
+  one.hooks.onAttempt(attemptOf('req_1'), plainRequest)
+  one.hooks.onUsage({ ...recordOf('req_1', 1e12), failure: 'upstream_status' }, plainRequest)
+  other.hooks.onUsage(recordOf('req_2', 2e12), plainRequest)
+  const ids = async ({ find }: typeof one) => (await find({}, 9)).records.map(({ id }) => id)
+  await expect
+    .poll(async () => [await ids(one), await ids(other)])
+    .toEqual([
+      ['req_2', 'req_1'],
+      ['req_2', 'req_1'],
+    ])
+  expect(await other.detail('req_1')).toMatchObject({ attempts: [{ message: 'broken' }] })
+})
+
+test('several processes know the requests of the playground, each for its client', () => {
+  const peers = createPeers()
+  const [one, other] = [createExchanges(peers()), createExchanges(peers())]
+  const marked = { ...plainRequest, headers: { [playgroundHeader]: '1' } }
+  one.onAttempt(attemptOf('req_1'), marked)
+  one.onUsage(recordOf('req_1', 1e12))
+  one.onAttempt(attemptOf('req_2'), plainRequest)
+  expect(other.find('req_1', { name: 'alice' })).toMatchObject({
+    attempts: [{ body: 'what was sent' }],
+    record: { requestId: 'req_1' },
+  })
+  expect(other.find('req_1', { name: 'bob' })).toBeUndefined()
+  expect(other.find('req_2')).toBeUndefined()
 })
 
 const plainRequest = { method: 'POST', path: '/', headers: {}, raw: undefined }
