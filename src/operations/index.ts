@@ -10,10 +10,11 @@ import { isRebound } from '../gateway/local.ts'
 import { createAccessLog, type LogFormat } from './access-log.ts'
 import { health, type Readiness, ready } from './health.ts'
 import { toStdout } from './lines.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type MetricsText, type MetricValues } from './metrics.ts'
 
 export type { LogFormat } from './access-log.ts'
 export type { Readiness } from './health.ts'
+export type { MetricsText, MetricValues } from './metrics.ts'
 
 export type OperationsOptions = {
   /** What the gateway says of itself. It is called at each request and not before. */
@@ -29,6 +30,8 @@ export type OperationsOptions = {
   err?(line: string): void
   /** Further facts for `/ready`. */
   more?(): Omit<Readiness, 'gateway'>
+  /** For `/metrics`, where several processes add theirs up. Default: those of this process. */
+  metrics?(): Promise<MetricsText>
 }
 
 export type Operations = {
@@ -38,6 +41,8 @@ export type Operations = {
    * Handles `GET` of `/health`, `/ready` and `/metrics`. False: another path, which is not touched.
    */
   handle(request: IncomingMessage, response: ServerResponse): boolean
+  /** Those of this process, as plain JSON for `AggregatorRegistry.aggregate` of prom-client. */
+  metrics(): Promise<MetricValues>
 }
 
 /**
@@ -54,10 +59,11 @@ export type Operations = {
  * server.listen(0, '127.0.0.1', () => server.close())
  */
 export function createOperations(options: OperationsOptions): Operations {
-  checkOptions(options, ['state', 'log', 'out', 'err', 'more'])
+  checkOptions(options, ['state', 'log', 'out', 'err', 'more', 'metrics'])
   const { state, log = 'json', more = () => ({}) } = options
   const { out = toStdout, err = line => void process.stderr.write(`${line}\n`) } = options
   const metrics = createMetrics(state)
+  const shown = options.metrics ?? metrics.text
   return {
     logger: createAccessLog(log, { out, err, seen: metrics.count }),
     handle({ method, url = '', headers, socket }, response) {
@@ -76,8 +82,7 @@ export function createOperations(options: OperationsOptions): Operations {
         send(405, 'application/json', '{"error":{"message":"expected GET"}}')
       } else if (path !== '/health' && isRebound({ address: socket.remoteAddress, headers }))
         send(403, 'application/json', '{"error":{"message":"use the name localhost"}}')
-      else if (path === '/metrics')
-        void metrics.text().then(({ type, body }) => send(200, type, body))
+      else if (path === '/metrics') void shown().then(({ type, body }) => send(200, type, body))
       else {
         const { status, body } =
           path === '/health' ? health() : ready({ ...more(), gateway: state() })
@@ -85,5 +90,6 @@ export function createOperations(options: OperationsOptions): Operations {
       }
       return true
     },
+    metrics: metrics.values,
   }
 }

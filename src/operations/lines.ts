@@ -7,9 +7,12 @@ const everyMs = 20
 /**
  * A function that writes lines to a stream, some milliseconds later. What waits is written when the
  * process exits. `SIGKILL` loses it. The stream must write synchronously, as standard output does
- * on Linux.
+ * on Linux. `mostBytes`: of one write; only a line that is longer has more.
  */
-export function linesTo(stream: { write(text: string): unknown }): (line: string) => void {
+export function linesTo(
+  stream: { write(text: string): unknown },
+  mostBytes = Infinity,
+): (line: string) => void {
   let waiting = ''
   let timer: NodeJS.Timeout | undefined
   const flush = () => {
@@ -21,6 +24,8 @@ export function linesTo(stream: { write(text: string): unknown }): (line: string
   }
   process.on('exit', flush)
   return line => {
+    // A character has up to three bytes for each unit of its text.
+    if (3 * (waiting.length + line.length) >= mostBytes) flush()
     waiting += `${line}\n`
     timer ??= setTimeout(flush, everyMs).unref()
   }

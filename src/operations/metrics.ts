@@ -1,4 +1,11 @@
-import { Counter, type CounterConfiguration, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  type CounterConfiguration,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client'
 import type { GatewayState, UsageRecord } from '../gateway/gateway.ts'
 import { createModelLabels } from '../gateway/model-labels.ts'
 
@@ -6,9 +13,16 @@ import { createModelLabels } from '../gateway/model-labels.ts'
 export type Metrics = {
   /** Counts a finished request. */
   count(record: UsageRecord): void
-  /** `type`: of the body. */
-  text(): Promise<{ type: string; body: string }>
+  text(): Promise<MetricsText>
+  /** The same as plain JSON, for another process. */
+  values(): Promise<MetricValues>
 }
+
+/** `type`: of the body. */
+export type MetricsText = { type: string; body: string }
+
+/** The metrics of one process, as prom-client has them. */
+export type MetricValues = object[]
 
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
@@ -68,6 +82,7 @@ export function createMetrics(state: () => GatewayState): Metrics {
     help: 'Whether the circuit breaker lets requests through: 1 closed, 0.5 probing, 0 open',
     labelNames: ['channel'],
     registers,
+    aggregator: 'min',
     collect() {
       this.reset()
       for (const { name, breaker } of state().channels)
@@ -98,8 +113,24 @@ export function createMetrics(state: () => GatewayState): Metrics {
       }
       if (failure !== undefined) failures.inc({ channel, kind: failure })
     },
-    text: async () => ({ type: registry.contentType, body: await registry.metrics() }),
+    text: () => textOf(registry),
+    values: () => registry.getMetricsAsJSON(),
   }
+}
+
+const textOf = async (registry: Registry): Promise<MetricsText> => ({
+  type: registry.contentType,
+  body: await registry.metrics(),
+})
+
+/** The metrics of several processes: sums, and of each channel the worst state. */
+export const textOfAll = (all: readonly MetricValues[]): Promise<MetricsText> =>
+  textOf(AggregatorRegistry.aggregate([...all]))
+
+/** What stays of processes that have ended: a counter that went down would be taken for a restart. */
+export async function countsOfAll(all: readonly MetricValues[]): Promise<MetricValues> {
+  const sums = await AggregatorRegistry.aggregate([...all]).getMetricsAsJSON()
+  return sums.filter(({ type }) => String(type) !== 'gauge')
 }
 
 type Tally = {
