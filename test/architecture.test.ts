@@ -267,6 +267,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'protocol.ts',
       'protocols/check-options.ts',
       'protocols/index.ts',
+      'stores',
       'translate',
       'transports',
       'vendors',

@@ -1,4 +1,4 @@
-import type { GatewayConfig, GatewayState, LearnedFields } from '../gateway/gateway.ts'
+import type { GatewayConfig, LearnedFields } from '../gateway/gateway.ts'
 import { parseConfig } from '../gateway/options.ts'
 import { fetchGateway } from '../hosts/fetch.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
@@ -17,7 +17,7 @@ export function adminSources({
   environment,
   channels,
 }: {
-  state(): GatewayState
+  state: AdminSources['state']
   config(): GatewayConfig
   current(): { learned(): LearnedFields }
   environment: Environment

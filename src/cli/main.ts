@@ -33,10 +33,14 @@ import type { ServeOptions } from './serve.ts'
 import { addUsage } from './usage.ts'
 import { addVendors } from './vendors.ts'
 import { addModels, addVerify } from './verify.ts'
+import type { WorkerCount } from './workers/primary.ts'
 
 // A subcommand loads what only it needs: loading the gateway takes longer than all else of a start.
 
 const toProtocol = oneOf(protocolNames)
+
+/** More than the cores of any machine. */
+const mostWorkers = 1000
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
 
@@ -49,6 +53,8 @@ type Translate = {
   strict?: true
   option: Record<string, unknown>
 }
+
+type Serve = ServeOptions & { envFile?: string; workers: WorkerCount }
 
 const program = new Command('wireglot')
   .description('Lets a client of one LLM wire protocol talk to a model behind another.')
@@ -86,6 +92,12 @@ program
     toSeconds,
     10,
   )
+  .option(
+    '--workers <count>',
+    'processes that serve together, or auto for one on each core',
+    toWorkers,
+    1,
+  )
   .option('--no-records', 'keep no usage records')
   .option('--record <folder>', 'write a cassette of each exchange, without secrets')
   .option('--record-media', 'keep images, audio and files in cassettes')
@@ -106,10 +118,10 @@ program
 Example: OPENAI_API_KEY=… wireglot serve
 Example: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY`,
   )
-  .action(async ({ envFile, ...options }: ServeOptions & { envFile?: string }) => {
+  .action(async ({ envFile, workers, ...options }: Serve) => {
     loadEnvironment(envFile)
-    const { serve } = await import('./serve.ts')
-    await serve(options)
+    if (workers === 1) await (await import('./serve.ts')).serve(options)
+    else await (await import('./workers/index.ts')).serveByWorkers(workers, options)
   })
 
 program
@@ -301,6 +313,14 @@ function toPort(text: string): number {
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
     throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
+}
+
+function toWorkers(text: string): WorkerCount {
+  const count = Number(text)
+  if (text === 'auto') return text
+  if (!/^\d+$/.test(text) || count < 1 || count > mostWorkers)
+    throw new InvalidArgumentError(`A number from 1 to ${mostWorkers}, or auto.`)
+  return count
 }
 
 function toSeconds(text: string): number {

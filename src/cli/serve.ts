@@ -23,8 +23,10 @@ import { type Environment, vendorsIn } from './environment.ts'
 import { keyHints } from './key-hints.ts'
 import { locationOf } from './keys.ts'
 import { createLive, type Live } from './live.ts'
+import { onParentGone, signalHandlers } from './signals.ts'
 import { type ConfigSource, forOneClient, type SourceOptions, sourceOf } from './source.ts'
 import { encryptionKeyIn, follow, withStored } from './stored-channels.ts'
+import type { Primary } from './workers/worker.ts'
 
 export type ServeOptions = SourceOptions & {
   host: string
@@ -70,6 +72,8 @@ type Surroundings = {
   err: PrintLine
   folder: string
   environment: Environment
+  /** Of a worker: the process that has started it. */
+  primary: Primary
 }
 
 /**
@@ -88,6 +92,7 @@ export async function serve(
     err = line => void process.stderr.write(`${line}\n`),
     folder = process.cwd(),
     environment = process.env,
+    primary,
   } = surroundings
   const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
   const operations = createOperations({
@@ -96,10 +101,12 @@ export async function serve(
     log,
     out,
     err,
+    ...(primary && { metrics: primary.metrics }),
   })
   const { logger } = operations
   const { clientKey } = options
-  const warn = (message: string) => logger.warn({}, message)
+  // Other workers have the same to say.
+  const warn = (message: string) => void (primary?.isFirst === false || logger.warn({}, message))
   const shared = clientKey === undefined ? environment : {}
   const found = await sourceOf(options, { folder, environment, shared, warn })
   const source = clientKey === undefined ? found : forOneClient(found, clientKey)
@@ -114,6 +121,7 @@ export async function serve(
     environment,
     shared,
     logger,
+    primary,
     current: () => live.config(),
     configuredNames: () => (live.config().keys ?? []).map(({ name }) => name),
   })
@@ -121,7 +129,7 @@ export async function serve(
   const recorder = await recorderOf(options, folder, logger)
   const page = hasConsole
     ? consoleOf(source, () => live, {
-        ...omitUndefined({ adminKey, records, cassette: recorder?.find }),
+        ...omitUndefined({ adminKey, records, primary, cassette: recorder?.find }),
         environment,
       })
     : undefined
@@ -135,7 +143,14 @@ export async function serve(
   const live: Live = await createLive(merged ?? source, (await merged?.add(config)) ?? config, {
     create(settings) {
       for (const hint of keyHints(settings, environment)) warn(hint)
-      return gatewayOf(settings, { host, logger, hooks })
+      return gatewayOf(settings, {
+        host,
+        logger,
+        hooks: {
+          ...hooks,
+          ...(primary && { peers: primary.peers, ...primary.storeFor(settings) }),
+        },
+      })
     },
     logger,
   })
@@ -146,6 +161,7 @@ export async function serve(
           adminKey,
           adminSources({
             ...live,
+            ...primary?.sources,
             environment,
             channels: adminChannels(records.channels, {
               source: merged,
@@ -178,16 +194,22 @@ export async function serve(
     await records?.close()
     server.close()
     server.closeAllConnections()
+    primary?.leave()
   })
   for (const warning of await budgetWarnings(live.config(), records)) warn(warning)
   const keysFrom = config.keys?.length
     ? 'one of the configured keys'
     : hooks.authenticate && 'one made with: npx wireglot keys create NAME'
   const facts = { config: live.config(), environment, keysFrom, allExamples: options.examples }
-  for (const line of helpOf(url, source, facts)) out(line)
-  out(recorder ? `${title}; cassettes: ${options.record}` : title)
-  out(`listening on http://${inUrl(host)}:${bound}`)
+  const lines = [
+    ...helpOf(url, source, facts),
+    recorder ? `${title}; cassettes: ${options.record}` : title,
+    `listening on http://${inUrl(host)}:${bound}`,
+  ]
   const stop = () => void close()
+  if (primary)
+    primary.started(lines, { reload, stop, state: live.state, metrics: operations.metrics })
+  else for (const line of lines) out(line)
   const handlers = clientKey === undefined ? signalHandlers(reload, stop) : []
   for (const [signal, act] of handlers) process.on(signal, act)
   const isOfNpm = clientKey === undefined && environment['npm_lifecycle_event'] !== undefined
@@ -207,24 +229,6 @@ async function recorderOf(
   if (record === undefined) return undefined
   const { createRecorder } = await import('../cassettes/index.ts')
   return createRecorder(resolve(folder, record), { media: recordMedia, logger })
-}
-
-const signalHandlers = (
-  reload: () => void,
-  stop: () => void,
-): (readonly [NodeJS.Signals, () => void])[] => [
-  ['SIGHUP', reload],
-  ['SIGINT', stop],
-  ['SIGTERM', stop],
-]
-
-/**
- * npm passes a signal on to the shell of its script, which ends without passing it on: then this
- * process has another parent. Windows has no such signals, and the parent stays the same.
- */
-function onParentGone(act: () => void): NodeJS.Timeout {
-  const parent = process.ppid
-  return setInterval(() => process.ppid !== parent && act(), 500).unref()
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => boolean
@@ -297,6 +301,7 @@ type RecordsWanted = {
   environment: Environment
   shared: Environment
   logger: Logger
+  primary: Primary | undefined
   current(): GatewayConfig
   configuredNames(): string[]
 }
@@ -307,7 +312,17 @@ type RecordsWanted = {
  */
 async function recordsOf(
   config: GatewayConfig,
-  { options, source, folder, environment, shared, logger, current, configuredNames }: RecordsWanted,
+  {
+    options,
+    source,
+    folder,
+    environment,
+    shared,
+    logger,
+    primary,
+    current,
+    configuredNames,
+  }: RecordsWanted,
 ): Promise<Recording> {
   const { records: place } = isObject(config) ? config : {}
   const adminKey =
@@ -339,19 +354,20 @@ async function recordsOf(
   const title = `records: ${where}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   const encryptionKey = encryptionKeyIn(environment)
   try {
-    const { openRecords } = await import('../records/index.ts')
+    const { openRecordsIn } = await import('../records/records.ts')
+    const settings = {
+      prices: () => current().prices ?? {},
+      groups: () => current().groups ?? {},
+      newKeys: () => omitUndefined(current().newKeys ?? {}),
+      logger,
+      configuredNames,
+      encryptionKey,
+      onFailure: config.limits?.onFailure,
+      keepDays: place?.keepDays,
+      keepBodies: place?.keepBodies,
+    }
     return {
-      records: await openRecords(named, {
-        prices: () => current().prices ?? {},
-        groups: () => current().groups ?? {},
-        newKeys: () => omitUndefined(current().newKeys ?? {}),
-        logger,
-        configuredNames,
-        encryptionKey,
-        onFailure: config.limits?.onFailure,
-        keepDays: place?.keepDays,
-        keepBodies: place?.keepBodies,
-      }),
+      records: await openRecordsIn(named, settings, primary?.openEmbedded),
       ...omitUndefined({ adminKey }),
       title,
     }
@@ -401,8 +417,12 @@ function consoleOf(
   live: () => Live,
   {
     environment,
+    primary,
     ...more
-  }: Pick<ConsoleOptions, 'adminKey' | 'records' | 'cassette'> & { environment: Environment },
+  }: Pick<ConsoleOptions, 'adminKey' | 'records' | 'cassette'> & {
+    environment: Environment
+    primary?: Primary
+  },
 ) {
   const { models, verify } = adminSources({
     state: () => live().state(),
@@ -413,6 +433,8 @@ function consoleOf(
   return createConsole({
     gateway: () => live().current(),
     isDemo: isDemo === true,
+    ...primary?.sources,
+    ...(primary && { peers: primary.peers }),
     models,
     verify,
     ...more,

@@ -17,7 +17,7 @@ export type Turn = {
   release(): void
 }
 
-type StatementResult = { rows: unknown[]; changes?: number }
+export type StatementResult = { rows: unknown[]; changes?: number }
 
 /** `libsql`: the path of its module. @throws Error when the file cannot be written */
 export type OpenEmbedded = (file: string, libsql: string) => Embedded | Promise<Embedded>

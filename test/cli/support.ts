@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
+import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { programOptions } from '../support/programs.ts'
 import { bundleForBuild } from '../tools/console-bundle.ts'
 
@@ -95,3 +96,22 @@ async function ran(
     child.stdin?.end(typeof input === 'string' ? input : JSON.stringify(input))
   })
 }
+
+/** The record of a request with so many tokens. */
+export const recordOf = ({
+  tokens,
+  ...more
+}: Partial<UsageRecord> & { tokens: number }): UsageRecord => ({
+  time: new Date().toISOString(),
+  requestId: `req_${Math.random()}`,
+  channel: 'up',
+  modelServed: 'm',
+  protocolIn: 'messages',
+  stream: false,
+  status: 200,
+  usage: { input: tokens, output: 0 },
+  totalMs: 5,
+  attempts: 1,
+  notes: 0,
+  ...more,
+})
