@@ -21,7 +21,11 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
 type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded' | 'taped'
 type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
-/** ratio`: to the row that the limits compare with. */
+/**
+ * `perSecond`: of the best round; `ratio`: to that of the row that it is compared with. `cpuUs`: of
+ * the process in the middle for each request, in its best round; `cpuRatio`: the median of the
+ * ratios of each round, as another load on the machine lasts longer than one turn.
+ */
 export type GatewayRow = {
   name: string
   against: string
@@ -324,29 +328,27 @@ const warm: Record<Kind, number> = {
   agent: 2_000,
 }
 
-/** In turn, several times over; the best round counts. */
+/** In turn, several times over. */
 async function throughput(
   entries: readonly Entry[],
   { atOnce, atLeast, rounds }: { atOnce: number; atLeast: number; rounds: number },
 ): Promise<GatewayRow[]> {
-  const best = new Map<string, { perSecond: number; cpuUs: number }>()
+  const rates = new Map<string, { perSecond: number; cpuUs: number }[]>()
   for (const { served, bytes } of entries) await load(served, bytes, { atOnce, ms: 700, atLeast })
   for (let round = 0; round < rounds; round++)
     for (const { name, served, bytes } of entries) {
       const got = await load(served, bytes, { atOnce, ms: 1500 })
-      const before = best.get(name)
-      best.set(name, {
-        perSecond: Math.max(got.perSecond, before?.perSecond ?? 0),
-        cpuUs: Math.min(got.cpuUs, before?.cpuUs ?? Infinity),
-      })
+      rates.set(name, [...(rates.get(name) ?? []), got])
     }
-  const of = (name: string) => best.get(name) ?? { perSecond: 0, cpuUs: 0 }
+  const of = (name: string) => rates.get(name) ?? []
+  const perSecond = (name: string) => Math.max(...of(name).map(got => got.perSecond))
   return entries.map(({ name, against }) => ({
     name,
     against,
-    ...of(name),
-    ratio: of(name).perSecond / of(against).perSecond,
-    cpuRatio: of(name).cpuUs / of(against).cpuUs,
+    perSecond: perSecond(name),
+    ratio: perSecond(name) / perSecond(against),
+    cpuUs: Math.min(...of(name).map(({ cpuUs }) => cpuUs)),
+    cpuRatio: median(of(name).map(({ cpuUs }, i) => cpuUs / (of(against)[i]?.cpuUs ?? 0))),
   }))
 }
 

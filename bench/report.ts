@@ -162,11 +162,18 @@ ${table(
   conversations.map(({ name, sent }) => [name, String(sent)]),
 )}`
 
-function gatewayTables({ rows, firstByteUs, idle }: GatewayResult): string {
+/** A section of RESULTS.md: the gateway compared with a pipe. */
+export function gatewayTables(
+  { rows, firstByteUs, idle }: GatewayResult,
+  machine: string,
+  load: string,
+): string {
   const direct = firstByteUs['direct'] ?? 0
-  return `### Gateway
+  return `## Gateway
 
-Messages clients before a chat-completions upstream, 16 requests at once (32 for streams in few writes); one event of a stream is one chunk where no other number is given. Throughput next to the row it compares with, and the processor time of the process in the middle.
+Written by \`npm run bench -- --gateway\` on ${machine}. Load of the machine before the run: ${load}.
+
+Chat-completions clients (same protocol) and messages clients (translated) before a chat-completions upstream, 16 requests at once (32 for streams in few writes). One event of a stream is one chunk where no other number is given. All ways run in turns: the best rate, and the least processor time of the process in the middle for each request. The last ratio is the median of those of each turn. The bare proxy is a \`node:http\` server that pipes.
 
 ${throughputTable(rows)}
 Time to the first byte of a stream with one request in flight, µs (median):
@@ -237,10 +244,7 @@ How many times the floor: theirs, and this library's in the same process. \`cann
 ${table(['', 'package', ...peerWords], rows)}`
 }
 
-export function written(
-  { pairs, memory, gateway, records, peers }: Results,
-  machine: string,
-): string {
+export function written({ pairs, memory, records, peers }: Results, machine: string): string {
   return `# What it costs
 
 ## Synthetic fixtures
@@ -251,7 +255,6 @@ In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.string
 
 ${pairs.length > 0 ? pairTables(pairs) : ''}
 ${memory ? memoryTables(memory) : ''}
-${gateway ? gatewayTables(gateway) : ''}
 ${records ? recordsTable(records) : ''}
 ${peers && peers.length > 0 ? peerTable(peers) : 'Other packages were not installed for this run: `bench/peers/package.json` says how.\n'}`
 }
@@ -283,7 +286,7 @@ const trafficTitles: Record<TrafficKind, string> = {
 }
 
 /** The sections of RESULTS.md that are measured alone, in their order. */
-export const sectionNames = ['traffic', 'operations', 'sockets'] as const
+export const sectionNames = ['traffic', 'gateway', 'operations', 'sockets'] as const
 type SectionName = (typeof sectionNames)[number]
 
 /** The first section of RESULTS.md: recorded and captured traffic. */
@@ -345,7 +348,7 @@ export function withSections(text: string, section: (name: SectionName) => strin
       ? []
       : [`<!-- ${name} -->\n${section(name).trim()}\n<!-- /${name} -->\n\n`],
   )
-  const bare = text.replace(/<!-- (traffic|operations|sockets) -->.*<!-- \/\1 -->\n\n/gs, '')
+  const bare = text.replace(/<!-- (\w+) -->.*<!-- \/\1 -->\n\n/gs, '')
   const title = bare.indexOf('\n\n') + 2
   return `${bare.slice(0, title)}${sections.join('')}${bare.slice(title)}`
 }

@@ -13,6 +13,7 @@ import { contenderNames, isInstalled } from './peers/contenders.ts'
 import type { PeerResult } from './peers/peer.ts'
 import type { RecordsResult } from './records.ts'
 import {
+  gatewayTables,
   operationsTable,
   type Results,
   sectionIn,
@@ -29,13 +30,13 @@ import type { TrafficResult } from './traffic.ts'
 /**
  * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and
  * captured traffic and writes the first section of that file (it needs WIREGLOT_SHARED, or
- * `../shared`); `-- --operations` does the same for the gateway with records, log and metrics, and
- * `-- --sockets` for WebSocket next to SSE; `-- --only
+ * `../shared`); `-- --gateway` does the same for the gateway next to a pipe, `-- --operations` for
+ * it with records, log and metrics, and `-- --sockets` for WebSocket next to SSE; `-- --only
  * streams|requests|gateway|memory|records|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became
  * slower beyond noise; `-- --baseline` writes that file; `-- --soak` runs a gateway that keeps
  * records and bodies of many models and keys for `--minutes` (10), and exits 1 when its memory
- * grows. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams)
+ * grows. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS, BENCH_IDLE (streams)
  * and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users:
  * loaders that keep the names of functions make each closure several times as dear. Other packages
  * take part where they are installed: `bench/peers/package.json` says how, and BENCH_PEERS where,
@@ -183,6 +184,7 @@ const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().len
 const old = readFileSync(here('RESULTS.md'), 'utf8')
 const sections = {
   traffic: results.traffic && trafficTables(results.traffic, machine),
+  gateway: results.gateway && gatewayTables(results.gateway, machine, load),
   operations: operated && operationsTable(operated, machine, load),
   sockets: overSockets && socketsTables(overSockets, machine, load),
 }
