@@ -2,9 +2,11 @@ import { addressFor } from '../address/check.ts'
 import { mergeOptions } from '../kit/fields/option-groups.ts'
 import type { WrittenOptions } from '../protocols/index.ts'
 import { aiSdk } from './ai-sdk.ts'
+import { aider } from './aider.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { claudeCode } from './claude-code.ts'
 import { type Client, type ClientSetup, keyLines, type Snippet } from './client.ts'
+import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { curl } from './curl.ts'
 import { geminiCli } from './gemini-cli.ts'
@@ -14,6 +16,7 @@ import { litellm } from './litellm.ts'
 import { openaiCompatible } from './openai-compatible.ts'
 import { openaiSdk } from './openai-sdk.ts'
 import { opencode } from './opencode.ts'
+import { zed } from './zed.ts'
 
 export type { Language, Snippet } from './client.ts'
 
@@ -23,6 +26,9 @@ export const clients = {
   codex,
   'gemini-cli': geminiCli,
   opencode,
+  aider,
+  cline,
+  zed,
   'openai-sdk': openaiSdk,
   'anthropic-sdk': anthropicSdk,
   'genai-sdk': genaiSdk,

@@ -10,7 +10,7 @@ const keyEnv = 'TEAM_KEY'
 const configOf = (client: ClientName) => clientConfig(client, { base, model: 'demo', keyEnv })
 
 /** The words of `curl` end up in a variable, and the other programs do nothing. */
-const programs = `claude() { :; }\ngemini() { :; }\ncurl() { printf -v CURL '%s\\n' "$CURL" "$@"; export CURL; }\n`
+const programs = `claude() { :; }\ngemini() { :; }\naider() { :; }\ncline() { :; }\nzed() { :; }\ncurl() { printf -v CURL '%s\\n' "$CURL" "$@"; export CURL; }\n`
 
 /**
  * The variables that Bash exports after each shell snippet, pasted in their order into an empty

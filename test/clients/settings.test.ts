@@ -21,13 +21,14 @@ const isOfKey = ({ title }: { title: string }) => title.startsWith('the key')
 describe.each(all.filter(([, snippet]) => !isOfKey(snippet)))('%s', (_, snippet) => {
   const { text, address, language, protocol } = snippet
   test('has the model, the address and the name of the variable', () => {
-    expect(text).toContain('sonnet')
+    if (!text.includes('WIREGLOT_API_KEY')) expect(text).toContain('sonnet')
     expect(text).not.toContain('/v1/v1')
     expect(checkAddress(address).faults.filter(({ rule }) => rule !== 'endpoint-as-base')).toEqual(
       [],
     )
-    // Gemini CLI's own settings stand beside the environment that holds both.
-    if (!text.includes('selectedType')) expect(text).toContain('TEAM_KEY')
+    // Gemini CLI's own settings stand beside the environment that holds both; those of Zed beside
+    // one with the key.
+    if (!/selectedType|openai_compatible/.test(text)) expect(text).toContain('TEAM_KEY')
     if (!text.includes('selectedType') && language !== 'sh') expect(text).toContain(address)
     expect(address.startsWith('https://gw.example')).toBe(true)
     expect(protocol).toBeTypeOf('string')
@@ -43,6 +44,9 @@ test.each([
   ['codex', 'https://gw.example/v1'],
   ['gemini-cli', 'https://gw.example'],
   ['opencode', 'https://gw.example/v1'],
+  ['aider', 'https://gw.example/v1'],
+  ['cline', 'https://gw.example/v1'],
+  ['zed', 'https://gw.example/v1'],
   ['openai-sdk', 'https://gw.example/v1'],
   ['anthropic-sdk', 'https://gw.example'],
   ['genai-sdk', 'https://gw.example'],
@@ -102,7 +106,10 @@ describe('settings', () => {
           if (language === 'sh')
             await promisify(execFile)(
               '/bin/sh',
-              ['-ec', `claude() { :; }\ngemini() { :; }\ncurl() { :; }\n${text}`],
+              [
+                '-ec',
+                `claude() { :; }\ngemini() { :; }\naider() { :; }\ncline() { :; }\nzed() { :; }\ncurl() { :; }\n${text}`,
+              ],
               { cwd: folder },
             )
         }

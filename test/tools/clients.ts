@@ -11,14 +11,16 @@ import { gateway } from '../../src/hosts/connect.ts'
 /**
  * Starts every client with its generated settings against the demo model, and checks the response.
  * The clients are installed into a temporary folder, unless a folder that has them is named: `npm
- * run test:clients -- [folder] [client…]`. Settings in Python run where `WIREGLOT_PYTHON` names an
- * interpreter that has the libraries.
+ * run test:clients -- [folder] [client…]`. Settings in Python, and Aider, run where
+ * `WIREGLOT_PYTHON` names an interpreter that has the libraries.
  */
 const packages: Partial<Record<ClientName, readonly string[]>> = {
   'claude-code': ['@anthropic-ai/claude-code'],
   codex: ['@openai/codex'],
   'gemini-cli': ['@google/gemini-cli'],
   opencode: ['opencode-ai'],
+  cline: ['cline'],
+  'openai-compatible': ['@continuedev/cli'],
   'openai-sdk': ['openai'],
   'anthropic-sdk': ['@anthropic-ai/sdk'],
   'genai-sdk': ['@google/genai'],
@@ -33,6 +35,8 @@ const packages: Partial<Record<ClientName, readonly string[]>> = {
 }
 
 const run = promisify(execFile)
+const python = process.env['WIREGLOT_PYTHON']
+const ofPython = python ? [dirname(python)] : []
 const prompt = 'Say hello to wireglot'
 const key = 'key-of-this-run'
 
@@ -92,7 +96,7 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
       timeout: 120_000,
       maxBuffer: 1e8,
       env: {
-        PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`,
+        PATH: [join(folder, 'node_modules/.bin'), ...ofPython, process.env['PATH']].join(':'),
         HOME: home,
         CODEX_HOME: join(home, '.codex'),
         WIREGLOT_KEY: key,
@@ -137,13 +141,22 @@ async function commandOf(
     codex: `codex exec --skip-git-repo-check '${prompt}'`,
     'gemini-cli': `gemini -p '${prompt}'`,
     opencode: `opencode run '${prompt}'`,
+    'openai-compatible': `cn -p '${prompt}'`,
   }
+  /** What follows the last line of the settings. */
+  const endings: Partial<Record<ClientName, string>> = {
+    aider: `--no-git --yes-always --message '${prompt}'`,
+    cline: `'${prompt}'`,
+  }
+  const ending = endings[name]
+  if (ending !== undefined)
+    return language === 'sh' && (name !== 'aider' || python) ? `${text} ${ending}` : undefined
+  if (name === 'zed' || (name === 'openai-compatible' && language !== 'yaml')) return undefined
   const ask = asks[name]
   if (name === 'gemini-cli' && file !== undefined) return undefined
   if (ask !== undefined && language !== 'sh') return ask
   if (ask !== undefined) return `${text} -p '${prompt}'`
   if (language === 'sh') return `${text} -sS`
-  const python = process.env['WIREGLOT_PYTHON']
   if (language === 'python' && python) {
     await writeFile(join(home, 'ask.py'), text)
     return `${python} ask.py`
