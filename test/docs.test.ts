@@ -80,7 +80,7 @@ const elsewhere: [line: RegExp, who: string][] = [
     'packages of others, which package.json has too',
   ],
   [
-    /^(DEEPSEEK_API_KEY=… )?npx wireglot run (claude|codex)( --model deepseek-chat)?$/,
+    /^(DEEPSEEK_API_KEY=… )?npx wireglot run (claude|codex|gemini|opencode)( --model deepseek-chat)?$/,
     'test/clients/installed.long.test.ts starts the real clients',
   ],
   [/^npm install --no-save @stryker|^npx stryker /, '.github/workflows/mutants.yml, every night'],

@@ -50,11 +50,20 @@ export default defineConfig({
     sidebar: [
       {
         text: 'Start',
+        items: [page('Overview', '/'), guide('Quick start', 'quick-start')],
+      },
+      {
+        text: 'Clients',
         items: [
-          page('Overview', '/'),
-          guide('Quick start', 'quick-start'),
           guide('Claude Code', 'claude-code'),
           guide('Codex', 'codex'),
+          guide('Gemini CLI', 'gemini-cli'),
+          guide('opencode', 'opencode'),
+          guide('Aider', 'aider'),
+          guide('Cline', 'cline'),
+          guide('Continue', 'continue'),
+          guide('Cursor', 'cursor'),
+          guide('Zed', 'zed'),
         ],
       },
       {
