@@ -101,11 +101,15 @@ function wrongMethod({ method, headers }: GatewayRequest, allow: string): Gatewa
     {
       status: 405,
       kind: 'invalid_request',
-      message: `${method} is not allowed here: use ${allow}`,
+      message: `${method} is not allowed here: use ${allow}${hintFor(method)}`,
     },
     { headers: { allow } },
   )
 }
+
+/** What a browser asks before it sends a request of another origin. */
+const hintFor = (method: string) =>
+  method === 'OPTIONS' ? '; web pages of other origins need "cors" in the configuration' : ''
 
 /** A request whose client is known. */
 type Known = { request: GatewayRequest; identity: Identity; trace: Trace; memory: Share }

@@ -30,6 +30,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(response.headers.get('vary')).toContain('origin')
   })
 
+  test('names the setting where there is none', async () => {
+    const { url } = await upstream()
+    const ask = await start(one(url, 'messages'))
+    const response = await ask(paths.messages, preflight(origin))
+    expect(response.status).toBe(405)
+    expect(await response.text()).toContain('need \\"cors\\" in the configuration')
+  })
+
   test('adds the headers to responses, streams and errors, and never allows credentials', async () => {
     const { url } = await upstream(sendJson(200, responses.messages))
     const ask = await start(config(url, [origin]))
