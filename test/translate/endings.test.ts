@@ -87,6 +87,8 @@ describe.each<[string, Case]>([
     'chat-completions has reasoning and calls without a name',
     chat({ reasoning_content: 'hm', tool_calls: [nameless] }, 'tool_calls'),
   ],
+  ['chat-completions has no calls', chat({}, 'tool_calls')],
+  ['chat-completions has reasoning alone', chat({ reasoning_content: 'hm' }, 'tool_calls')],
   ['messages has no calls', blocks([])],
   [
     'messages has calls without a name',

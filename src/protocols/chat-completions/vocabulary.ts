@@ -58,28 +58,33 @@ const finishWords: Record<
   error: undefined,
 }
 
-function meaningOf(raw: string, hasCalls: boolean): FinishReason {
+/**
+ * `calls`: those that the client can run. `broken`: those that it cannot. `empty`: there is nothing
+ * else.
+ */
+type TurnHolds = { calls: boolean; broken: boolean; empty: boolean }
+
+function meaningOf(raw: string, { calls, broken, empty }: TurnHolds): FinishReason {
   const meaning = finishReasons.get(raw) ?? 'other'
-  if (meaning === 'stop' && hasCalls) return 'tool_calls'
-  return meaning === 'tool_calls' && !hasCalls ? 'stop' : meaning
+  if (meaning === 'stop' && (calls || (broken && empty))) return 'tool_calls'
+  return meaning === 'tool_calls' && !calls && !empty ? 'stop' : meaning
 }
 
 /**
  * `finish_reason` of the choice at this path → canonical finish. Many servers, and the protocol
- * itself when a tool was forced, send `stop` although the client has calls to run. Without calls
- * the client has nothing to run, so `tool_calls` is read as `stop`. `isBroken`: there are calls
- * that cannot be used, and nothing else.
+ * itself when a tool was forced, send `stop` although the client has calls to run. Next to content
+ * but no calls the client has nothing to run, so `tool_calls` is read as `stop`.
  */
 export function decodeFinish(
   raw: string | undefined,
-  { hasCalls, isBroken }: { hasCalls: boolean; isBroken: boolean },
+  holds: TurnHolds,
   { at, report }: { at: Place; report: ChatCompletionsReport },
 ): Finish {
   if (!raw) {
     report.add('finish.missing', below(at, 'finish_reason'))
-    return { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
+    return { reason: holds.calls ? 'tool_calls' : 'other', protocol: protocolName }
   }
-  const reason = meaningOf(raw, hasCalls || isBroken)
+  const reason = meaningOf(raw, holds)
   if (reason !== (finishReasons.get(raw) ?? 'other'))
     report.add('finish.repaired', below(at, 'finish_reason'))
   return { reason, raw, protocol: protocolName }
@@ -94,8 +99,8 @@ export function encodeFinish(
   { hasCalls, single }: { hasCalls: boolean; single: boolean },
 ): { word: string; exact: boolean } | undefined {
   if (raw && protocol === protocolName) {
-    if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason)
-      return { word: raw, exact: true }
+    const means = (calls: boolean) => meaningOf(raw, { calls, broken: false, empty: false })
+    if (means(true) === reason || means(false) === reason) return { word: raw, exact: true }
   }
   // The source waits for a tool that has no call on this wire, so the client has nothing to run.
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }

@@ -146,13 +146,16 @@ function decodeChoice(
   const loose = isObject(logprobs)
     ? attachLogprobs(parts, { logprobs, at: below(at, 'logprobs'), report })
     : undefined
-  const hasCalls = parts.some(part => part.type === 'tool-call')
   const isBrokenCall = (part: Part) =>
     part.type === 'opaque' && isInCalls(part) && isKnownCall(part.raw)
   const isNothing = (part: Part) =>
     part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
-  const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
-  const finish = decodeFinish(finish_reason ?? undefined, { hasCalls, isBroken }, { at, report })
+  const holds = {
+    calls: parts.some(part => part.type === 'tool-call'),
+    broken: parts.some(isBrokenCall),
+    empty: parts.every(isNothing),
+  }
+  const finish = decodeFinish(finish_reason ?? undefined, holds, { at, report })
   const value: Candidate = { index: candidate, at, messages: [whole], finish }
   if (loose) value.logprobs = loose
   const unread = isObject(logprobs) ? omitUndefinedOrNone(unreadOfLogprobs(logprobs)) : logprobs

@@ -459,13 +459,12 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   if (logprobs.refusal.length > 0)
     noteUnattached(below(below('/choices', candidate), 'logprobs'), report)
   emit({ type: 'message.end', candidate, message: 0 })
-  const hasCalls = calls.some(({ part }) => part !== undefined)
-  const isBroken = calls.length > 0 && choice.nextPart === choice.reasoning.length
-  const finish = decodeFinish(
-    raw,
-    { hasCalls, isBroken },
-    { at: below('/choices', candidate), report },
-  )
+  const holds = {
+    calls: calls.some(({ part }) => part !== undefined),
+    broken: calls.length > 0,
+    empty: choice.nextPart === choice.reasoning.length,
+  }
+  const finish = decodeFinish(raw, holds, { at: below('/choices', candidate), report })
   const beside = omitUndefinedOrNone({
     ...delta,
     ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }),
