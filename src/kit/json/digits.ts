@@ -23,7 +23,9 @@ export function parseExact(text: string): unknown {
 /** As `JSON.stringify`, with the digits that `parseExact` has read. */
 export function writeExact(value: unknown): string {
   const text = JSON.stringify(value)
-  return text !== undefined && hasLongNumber(text) ? withDigits(value, text) : text
+  return text !== undefined && (hasLongNumber(text) || text.includes('e+'))
+    ? withDigits(value, text)
+    : text
 }
 
 /** A copy that was made key by key, with the digits of the same keys. */
@@ -152,8 +154,8 @@ const unusedIn = (text: string): string | undefined =>
 /**
  * Text that may contain a number that is, or was, more than a number can hold: 16 digits in a row.
  * The first eight are spelled out, because such a pattern is searched for in steps of eight, in an
- * eighth of the time of `\d{16}`. An integer of more than 20 digits is not seen once it was
- * rounded to fewer digits and zeros.
+ * eighth of the time of `\d{16}`. Once an integer of more than 21 digits was rounded to fewer
+ * digits and zeros, it has an exponent instead.
  */
 const longNumber = /\d\d\d\d\d\d\d\d\d{8}/
 
