@@ -78,7 +78,7 @@ const effortFields: Record<ProtocolName, readonly string[]> = {
   responses: [],
   messages: [],
   'generate-content': [],
-  converse: ['additionalModelRequestFields.output_config.effort'],
+  converse: [],
 }
 
 const isOne = (value: unknown) => value === 1
@@ -197,7 +197,12 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
   }),
   converse: model => ({
     ...schemasOf(model),
-    ...group('converse', { toolChoice: model.toolChoice, thinkingOff: offOf(model) }),
+    ...effortsOf(model.efforts),
+    ...group('converse', {
+      thinking: model.thinking && onlyForm(model.thinking),
+      toolChoice: model.toolChoice,
+      thinkingOff: offOf(model),
+    }),
   }),
 }
 

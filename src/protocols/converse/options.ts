@@ -19,6 +19,11 @@ export type ConverseOptions = Pick<
    * profiles. In code, a function of the model id.
    */
   family?: ConverseFamily | ((model: string) => ConverseFamily | undefined)
+  /**
+   * How a model of Claude is asked to think. `auto` (default): as its name says. `adaptive` and
+   * `enabled`: always with an effort, or with a budget.
+   */
+  thinking?: 'auto' | 'adaptive' | 'enabled'
   /** The tool choices that the model accepts. `all` (default). `auto`: no tool can be forced. */
   toolChoice?: 'all' | 'auto'
   /**
@@ -37,6 +42,7 @@ export const options = {
   leadingUser: sharedOptions.leadingUser,
   jsonMode: sharedOptions.jsonMode,
   autoCache: sharedOptions.autoCache,
+  thinking: ['auto', 'adaptive', 'enabled'],
   toolChoice: ['all', 'auto'],
   thinkingOff: ['disabled', 'between_tools', 'omit'],
   convertMedia: sharedOptions.convertMedia,

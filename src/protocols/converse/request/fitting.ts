@@ -1,3 +1,5 @@
+import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { budgetOf, effortOf, leastBudget } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
@@ -43,6 +45,64 @@ const ownChoice: Edit = (body, { toolChoice: taken }, report) => {
   return { ...body, additionalModelRequestFields: { ...own, tool_choice: left } }
 }
 
+/** Thinking in the form that the model knows, with a budget or with an effort. */
+const thinking: Edit = (body, { thinking: form = defaults.thinking }, report) => {
+  const own = objectAt(body, 'additionalModelRequestFields')
+  const { type, budget_tokens: budget, ...shown } = objectAt(own, 'thinking')
+  const config = objectAt(own, 'output_config')
+  const place = '/additionalModelRequestFields/thinking'
+  if (type === 'enabled' && form === 'adaptive') {
+    report.add('reasoning.budget-as-effort', place)
+    const effort = typeof budget === 'number' ? { effort: effortOf(budget) } : {}
+    return withOwn(body, {
+      ...own,
+      thinking: { type: form, ...shown },
+      ...((typeof budget === 'number' || own['output_config'] !== undefined) && {
+        output_config: { ...effort, ...config },
+      }),
+    })
+  }
+  if (type !== 'adaptive' || form !== 'enabled') return body
+  report.add('reasoning.effort-as-budget', place)
+  const limits = objectAt(body, 'inferenceConfig')
+  const most = limits['maxTokens']
+  const wanted = budgetOf(typeof config['effort'] === 'string' ? config['effort'] : undefined)
+  const tokens =
+    typeof most === 'number' ? Math.max(leastBudget, Math.min(wanted, most - 1)) : wanted
+  const asked = { type: form, budget_tokens: tokens, ...shown }
+  const fitted = withOwn(body, { ...own, thinking: asked })
+  if (typeof most !== 'number' || most > tokens) return fitted
+  report.add('reasoning.budget-room', '/inferenceConfig/maxTokens')
+  return { ...fitted, inferenceConfig: { ...limits, maxTokens: tokens + leastBudget } }
+}
+
+/** The effort in the words of the model, behind a budget that is made of it. */
+const effort: Edit = (body, { efforts }, report) => {
+  const own = objectAt(body, 'additionalModelRequestFields')
+  const config = objectAt(own, 'output_config')
+  const { effort: wanted, ...rest } = config
+  if (efforts === undefined || typeof wanted !== 'string') return body
+  const word = nearestEffort(wanted, efforts.split(/[\s,]+/).filter(Boolean))
+  if (word === wanted) return body
+  report.add(
+    word === undefined ? 'reasoning.no-effort' : 'reasoning.effort',
+    '/additionalModelRequestFields/output_config/effort',
+  )
+  const left = { ...rest, ...(word !== undefined && { effort: word }) }
+  return withOwn(
+    body,
+    Object.keys(left).length > 0
+      ? { ...own, output_config: left }
+      : without(own, ['output_config']),
+  )
+}
+
+/** Without the object of the model's own fields if it would be empty. */
+const withOwn = (body: JsonObject, own: JsonObject): JsonObject =>
+  Object.keys(own).length > 0
+    ? { ...body, additionalModelRequestFields: own }
+    : without(body, ['additionalModelRequestFields'])
+
 /** Thinking that cannot be turned off. */
 const thinkingOff: Edit = (body, { thinkingOff: taken = defaults.thinkingOff }, report) => {
   const own = objectAt(body, 'additionalModelRequestFields')
@@ -52,9 +112,7 @@ const thinkingOff: Edit = (body, { thinkingOff: taken = defaults.thinkingOff }, 
     ...without(own, ['thinking']),
     ...(taken === 'between_tools' && { thinking: { type: taken } }),
   }
-  return Object.keys(left).length > 0
-    ? { ...body, additionalModelRequestFields: left }
-    : without(body, ['additionalModelRequestFields'])
+  return withOwn(body, left)
 }
 
 const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
@@ -69,4 +127,4 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   return tools === config['tools'] ? body : { ...body, toolConfig: { ...config, tools } }
 }
 
-const edits: readonly Edit[] = [toolChoice, ownChoice, thinkingOff, schemas]
+const edits: readonly Edit[] = [toolChoice, ownChoice, thinking, effort, thinkingOff, schemas]
