@@ -119,7 +119,7 @@ describe('calls that came without an id', () => {
   })
 })
 
-/** Two calls and their results in a history, whose ids are left out. */
+/** Two calls and their results in a history, whose ids are empty or left out. */
 const histories: Record<ProtocolName, object> = {
   'chat-completions': {
     messages: [
@@ -138,7 +138,7 @@ const histories: Record<ProtocolName, object> = {
   responses: {
     input: [
       { role: 'user', content: 'x' },
-      ...['a', 'b'].map(name => ({ type: 'function_call', name, arguments: '{}' })),
+      ...['a', 'b'].map(name => ({ type: 'function_call', call_id: '', name, arguments: '{}' })),
       ...['of a', 'of b'].map(output => ({ type: 'function_call_output', output })),
     ],
   },
@@ -148,7 +148,7 @@ const histories: Record<ProtocolName, object> = {
       { role: 'user', content: 'x' },
       {
         role: 'assistant',
-        content: ['a', 'b'].map(name => ({ type: 'tool_use', name, input: {} })),
+        content: ['a', 'b'].map(name => ({ type: 'tool_use', id: '', name, input: {} })),
       },
       {
         role: 'user',
@@ -175,7 +175,10 @@ const histories: Record<ProtocolName, object> = {
   converse: {
     messages: [
       { role: 'user', content: [{ text: 'x' }] },
-      { role: 'assistant', content: ['a', 'b'].map(name => ({ toolUse: { name, input: {} } })) },
+      {
+        role: 'assistant',
+        content: ['a', 'b'].map(name => ({ toolUse: { toolUseId: '', name, input: {} } })),
+      },
       {
         role: 'user',
         content: ['of a', 'of b'].map(text => ({

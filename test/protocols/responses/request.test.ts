@@ -479,10 +479,7 @@ describe('decoding', () => {
 
   test.each([
     ['/input/0/role', { input: [{ role: 'robot', content: 'x' }] }],
-    [
-      '/input/0/call_id',
-      { input: [{ type: 'function_call', call_id: 1, name: 'f', arguments: '{}' }] },
-    ],
+    ['/input/0/call_id', { input: [{ type: 'function_call', name: 'f', arguments: '{}' }] }],
     ['/input/0/content/0/text', { input: [{ role: 'user', content: [{ type: 'input_text' }] }] }],
     ['/tools/0/name', { tools: [{ type: 'function' }] }],
     ['/temperature', { temperature: 'hot' }],

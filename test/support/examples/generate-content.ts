@@ -363,6 +363,15 @@ export const examples: Record<string, Example> = {
       },
     ),
   ),
+  'tool-call.input-text': makers('chat-completions').request('generate-content')(
+    {
+      contents: [
+        { role: 'user', parts: [{ text: 'hi' }] },
+        { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'look', args: '{"q":"x"}' } }] },
+      ],
+    },
+    { model: 'm', tools: { repair: 'keep' } },
+  ),
   'stream.stray-delta': read.stream('generate-content')(
     chunks({ functionCall: { willContinue: true } }, { text: 'yes' }),
     {},

@@ -4,6 +4,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { refuseUnlinked } from '../../../kit/tools/unlinked-calls.ts'
 import { addPoint, type Mark, noteCache } from '../content/cache.ts'
 import { decodeContent, encodeWithCarrier } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
@@ -40,6 +41,13 @@ const known = keysOf<ConverseMessage>()('role content')
 
 export function decodeMessage(wire: ConverseMessage, at: Place, reading: Reading): Message {
   const { role, content } = wire
+  for (const [i, { toolUse }] of (content ?? []).entries())
+    refuseUnlinked(
+      toolUse,
+      'toolUseId',
+      below(below(below(at, 'content'), i), 'toolUse'),
+      protocolName,
+    )
   return keep<Message>(
     { role, origin: 'message', parts: decodeContent(content, below(at, 'content'), reading), at },
     unknownOf(wire, known),

@@ -6,6 +6,7 @@ import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { refuseUnlinked } from '../../../kit/tools/unlinked-calls.ts'
 import { refusesPrefill } from '../../../models/claude.ts'
 import { signedByProxy } from '../content/calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
@@ -66,6 +67,10 @@ const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()(
 
 export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport): Message {
   const { role, content } = wire
+  if (Array.isArray(content))
+    for (const [i, block] of content.entries())
+      if (block.type === 'tool_use')
+        refuseUnlinked(block, 'id', below(below(at, 'content'), i), protocolName)
   const parts = decodeContent(content, below(at, 'content'), report)
   const turn =
     role === 'system'

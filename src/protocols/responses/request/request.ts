@@ -5,10 +5,12 @@ import { TranslationError } from '../../../errors.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
+import { refuseUnlinked } from '../../../kit/tools/unlinked-calls.ts'
 import type { Decoded, Encoded } from '../../../protocol.ts'
 import { expandChoice, expandedIn, expandTools } from '../content/client-tools.ts'
 import { decodeItems } from '../content/items.ts'
@@ -98,6 +100,9 @@ function decodeInput(
         at: '/input',
       },
     ]
+  for (const [i, item] of input.entries())
+    if (isObject(item) && (item['type'] === 'function_call' || item['type'] === 'custom_tool_call'))
+      refuseUnlinked(item, 'call_id', below('/input', i), protocolName)
   const messages = decodeItems(input, '/input', report, undefined, expandsAll ? 'all' : 'search')
   pairByName(messages, report)
   return messages
