@@ -28,6 +28,14 @@ export const cerebras = {
       ],
     },
     {
+      fact: 'Either all functions are strict or none.',
+      options: { chatCompletions: { strictFunctions: 'all' } },
+      sources: [
+        'https://github.com/RooCodeInc/Roo-Code/issues/10334',
+        'https://github.com/mpfaffenberger/code_puppy/pull/368',
+      ],
+    },
+    {
       fact: 'The token limit is `max_completion_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
       sources: ['https://inference-docs.cerebras.ai/resources/openai'],

@@ -579,8 +579,8 @@ export const sharedNotes = {
   'tool.strict': {
     kind: 'dropped',
     meaning:
-      'The server does not take this schema in strict tools; the tool is sent, but not as a strict one.',
-    advice: 'Use a simpler schema, with all properties required.',
+      'The server does not take this schema in strict tools, or strict tools next to others; the tool is sent, but not as a strict one.',
+    advice: 'Use simpler schemas, with all properties required, in all tools.',
   },
 } as const satisfies NoteTable
 

@@ -117,6 +117,11 @@ export type ChatCompletionsOptions = Pick<
    */
   effortWithTools?: 'keep' | 'none'
   /**
+   * Strict functions next to others. `each` (default): both are sent. `all`: strict only if all
+   * are, for servers that refuse a mix.
+   */
+  strictFunctions?: 'each' | 'all'
+  /**
    * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one.
    * `any`: it can force a call, but not a tool by name; then only that tool is offered. `words`:
    * the same, for servers that know `required` instead of `any`. `omit`: the field is not written.
@@ -187,6 +192,7 @@ export const options = {
   longCacheKey: sharedOptions.longCacheKey,
   jsonWord: sharedOptions.jsonWord,
   effortWithTools: ['keep', 'none'],
+  strictFunctions: ['each', 'all'],
   parallelCalls: ['allow', 'forbid'],
   toolStream: 'flag',
   textContent: ['parts', 'string'],

@@ -496,6 +496,16 @@ export const examples: Record<string, Example> = {
     { model: 'm', messages: [user], response_format: { type: 'json_object' } },
     { vendor: 'lm-studio' },
   ),
+  'tool.strict': own(
+    {
+      messages: [user],
+      tools: ['look', 'find'].map((name, i) => ({
+        type: 'function',
+        function: { name, parameters: { type: 'object', properties: {} }, strict: i === 0 },
+      })),
+    },
+    { vendor: 'cerebras' },
+  ),
   'reasoning.with-tools': own(
     {
       model: 'gpt-5.6',

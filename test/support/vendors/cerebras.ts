@@ -1,5 +1,7 @@
 import { chatServer, fieldsBut, plainUsage, readsField } from './base/chat.ts'
-import { isJson, listOf, type Simulator } from './base/turn.ts'
+import { isJson, type Json, listOf, type Simulator } from './base/turn.ts'
+
+const under = ({ function: inner }: Json, key: string) => (isJson(inner) ? inner[key] : undefined)
 
 const refused = [
   'frequency_penalty', 'logit_bias', 'presence_penalty', 'parallel_tool_calls', 'service_tier', 'store', 'metadata', 'safety_identifier', 'prompt_cache_key',
@@ -30,6 +32,9 @@ export const cerebras: Simulator = {
           .flatMap(message => Object.keys(message))
           .find(key => key === 'reasoning_content' || key === 'reasoning_details')
         if (odd) return `property 'messages.${odd}' is unsupported`
+        const isStrict = listOf(body['tools']).map(tool => under(tool, 'strict') === true)
+        if (new Set(isStrict).size > 1)
+          return "Tools with mixed values for 'strict' are not allowed. Please set all tools to 'strict: true' or 'strict: false'"
         const isGlm = model.startsWith('zai-glm')
         if (body['disable_reasoning'] !== undefined && !isGlm)
           return "property 'disable_reasoning' is unsupported"

@@ -177,6 +177,21 @@ const jsonWord: Edit = (body, { jsonWord: taken }, report) => {
   return { ...body, messages: withInstruction(messages as unknown[], jsonInstruction()) }
 }
 
+/** Where some functions are strict and some are not, none is. */
+const strictFunctions: Edit = (body, { strictFunctions: taken }, report) => {
+  const { tools } = body
+  if (taken !== 'all' || !Array.isArray(tools)) return body
+  const isStrict = (tool: unknown) =>
+    isObject(tool) && isObject(tool['function']) && tool['function']['strict'] === true
+  if (!tools.some(isStrict) || tools.every(isStrict)) return body
+  const loose = fitTools(tools, (tool, i) => {
+    if (!isObject(tool) || !isStrict(tool)) return tool
+    report.add('tool.strict', `/tools/${i}/function/strict`)
+    return { ...tool, function: without(tool['function'] as JsonObject, ['strict']) }
+  })
+  return { ...body, tools: loose }
+}
+
 const cacheKey: Edit = (body, { longCacheKey }, report) => fitCacheKey(body, longCacheKey, report)
 
 const edits: readonly Edit[] = [
@@ -188,6 +203,7 @@ const edits: readonly Edit[] = [
   serialCalls,
   toolStream,
   schemas,
+  strictFunctions,
   fitMessages,
   format,
   jsonWord,
