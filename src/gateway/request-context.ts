@@ -13,7 +13,6 @@ import type { GatewayError } from './error.ts'
 import type { HookRequest, Hooks, Identity, Tape, UsageRecord } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
-import type { Descriptions } from './media/media.ts'
 import type { Memory, Share } from './memory.ts'
 import type { ChannelEntry, ParsedConfig } from './options.ts'
 import type { GatewayRequest } from './request.ts'
@@ -52,8 +51,8 @@ export type Service = {
   ): Promise<TransportResponse>
   /** Has a response with this id been seen before? */
   isRepeated(id: string): boolean
-  /** What images show, by models that see. */
-  descriptions: Descriptions
+  /** What images show, by the hash of each, as models that see have described it. */
+  descriptions: Map<string, Promise<string | undefined>>
   /** Seals compactions. Absent: there is no key. */
   seal?: Seal
   /** The store for responses. Absent: nothing is kept. */

@@ -27,9 +27,6 @@ const longest = 8_000
 /** The number of descriptions that are remembered. */
 const remembered = 500
 
-/** Descriptions by the hash of their image. */
-export type Descriptions = Map<string, Promise<string | undefined>>
-
 const modalityOf = ({ kind }: MediaPart): Modality => (kind === 'document' ? 'file' : kind)
 
 /** What a candidate reads. Undefined: it is not known, and all is sent. */
