@@ -381,7 +381,7 @@ describe('options', () => {
     [
       'an unknown name',
       { thinkng: 'auto' },
-      'option thinkng: there is no such option; did you mean chatCompletions.thinking or messages.thinking or generateContent.thinking?',
+      'option thinkng: there is no such option; did you mean chatCompletions.thinking or messages.thinking or generateContent.thinking or converse.thinking?',
     ],
     [
       'an unknown name in a group',

@@ -73,7 +73,17 @@ const messages = {
     'a key is stored encrypted: set WIREGLOT_ENCRYPTION_KEY (at least 32 characters) and restart, or write env:NAME for an environment variable',
 }
 
-/** Thrown by changes of channels. */
+/**
+ * Thrown by changes of channels. `reason`: the name is taken, there is no such channel, there are
+ * too many, or a key cannot be encrypted.
+ * @example
+ * import { ChannelError, openRecords } from 'wireglot/records'
+ *
+ * const records = await openRecords({ file: ':memory:' })
+ * const error: unknown = await records.channels.delete('nowhere').catch(error => error)
+ * if (error instanceof ChannelError) console.log(error.reason) // missing
+ * await records.close()
+ */
 export class ChannelError extends Error {
   override readonly name = 'ChannelError'
   readonly reason: keyof typeof messages
