@@ -5,6 +5,7 @@ import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { AfterFinish } from './after-finish.ts'
 import { GatewayError, hookFailed, reject } from './error.ts'
+import { newNotes } from './new-notes.ts'
 import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import type { Opened } from './upstream/opened.ts'
@@ -127,7 +128,7 @@ export async function* eventsOf(
     reader.end()
   } finally {
     if (translator.usage) trace.usage ??= translator.usage
-    trace.notes.push(...translator.notes)
+    trace.notes.push(...newNotes(trace.notes, translator.notes))
     stream.signatures = translator.signatures
     if (stream.isRead && reader.seen.clean) drain(chunks, stop)
     else chunks.return?.()?.catch(() => {})

@@ -54,7 +54,12 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each(pairs)('a broken stream goes on, %s client, %s upstream', async (client, served) => {
     const { url, calls } = await upstream(broken(served), sendStream(streamOf(served, 'lo, world')))
     const { list, hooks } = records()
-    const ask = await start(resuming(url, served), { ...hooks, logger: false })
+    const noted: string[] = []
+    const ask = await start(resuming(url, served), {
+      ...hooks,
+      logger: false,
+      onNotes: notes => void noted.push(...notes.map(({ code, path }) => `${code} ${path}`)),
+    })
     const response = await ask(...asking(client, { stream: true }))
     const text = await response.text()
     expect(await sent(text, client)).toBe('Hello, world')
@@ -65,6 +70,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     await until(() => list.length > 0)
     expect(list[0]).toMatchObject({ status: 200, attempts: 2 })
     expect(list[0]?.noteCodes).toContain('gateway.resumed')
+    expect(noted).toEqual([...new Set(noted)])
     expect(list[0]?.usage?.input).toBeGreaterThan(7)
     // The model reads what it has written so far, and what to do.
     const [first, second] = calls.map(call =>

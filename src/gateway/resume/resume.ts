@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { brokenOff, failedStream, GatewayError, mayRetry, streamEndedEarly } from '../error.ts'
+import { newNotes } from '../new-notes.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { eventsOf, type Stream } from '../stream-hook.ts'
 import { forgetCall } from '../use.ts'
@@ -112,7 +113,8 @@ async function nextStream(
   try {
     const stream = await ask({ ...incoming, bodyFor })
     seam.cut()
-    trace.notes.unshift(...notes, gatewayNote('gateway.resumed', ''))
+    const earlier = [...notes, gatewayNote('gateway.resumed', '')]
+    trace.notes.unshift(...newNotes(trace.notes, earlier))
     return stream
   } catch {
     trace.notes = notes

@@ -10,6 +10,7 @@ import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { refuseIfStrict, type Settings } from '../../translate/settings.ts'
 import { ChangedBody } from '../body/body.ts'
 import type { ServerToolName } from '../hooks.ts'
+import { newNotes } from '../new-notes.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { Seam } from '../resume/seam.ts'
 import type { Stream } from '../stream-hook.ts'
@@ -139,7 +140,7 @@ export async function* rounds(
     const { notes } = trace
     incoming = inRound(running, messages, round === mostRounds)
     stream = await reading.ask(incoming)
-    trace.notes.unshift(...notes)
+    trace.notes.unshift(...newNotes(trace.notes, notes))
   }
 }
 
