@@ -107,7 +107,8 @@ const handler = gateway({
 const server = createServer(handler)
 let base = ''
 
-const programs = of('ts', 'js')
+/** Tests are no programs: test/examples runs them. */
+const programs = of('ts', 'js').filter(([, { code }]) => !code.includes("from 'vitest'"))
 
 /** Those of the README, and a part of those of the guides: CI runs all. */
 function shown<T extends readonly [name: string, ...rest: unknown[]]>(all: readonly T[]): T[] {
