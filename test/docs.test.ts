@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -107,8 +108,7 @@ const handler = gateway({
 const server = createServer(handler)
 let base = ''
 
-/** Tests are no programs: test/examples runs them. */
-const programs = of('ts', 'js').filter(([, { code }]) => !code.includes("from 'vitest'"))
+const programs = of('ts', 'js')
 
 /** Those of the README, and a part of those of the guides: CI runs all. */
 function shown<T extends readonly [name: string, ...rest: unknown[]]>(all: readonly T[]): T[] {
@@ -163,6 +163,7 @@ beforeAll(async () => {
     status: 'completed',
     output: [],
   }
+  cpSync(join(root, 'test/examples/cassettes'), join(folder, 'cassettes'), { recursive: true })
   writeFileSync(join(folder, 'stream.sse'), explodeResponse(received, { protocol: 'responses' }))
 })
 

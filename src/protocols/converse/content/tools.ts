@@ -94,15 +94,12 @@ export function encodeTools(
   }
   const allowed = toolChoice && all.length > 0 ? callable(toolChoice, all, writing) : undefined
   const wires: ConverseWrittenTool[] = []
+  const systemTools = new Set<unknown>()
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
     const wire = encodeTool(tool, writing)
-    if (
-      !wire ||
-      (wire.systemTool &&
-        wires.some(({ systemTool }) => systemTool?.name === wire.systemTool?.name))
-    )
-      continue
+    if (!wire || (wire.systemTool && systemTools.has(wire.systemTool.name))) continue
+    if (wire.systemTool) systemTools.add(wire.systemTool.name)
     wires.push(wire)
     if ('cache' in tool && tool.cache) addPoint(tool, wires, marks, writing)
   }

@@ -177,8 +177,9 @@ export function awaitsClient(messages: readonly Message[]): boolean {
   const withResult = new Set(
     flatMap(parts, part => {
       if (part.type === 'tool-result') return [part.callId]
-      if (part.type === 'server-tool' && part.phase === 'result') return [part.id]
-      return []
+      // Those of other providers are not written.
+      const isOwn = part.type === 'server-tool' && part.protocol === protocolName
+      return isOwn && part.phase === 'result' ? [part.id] : []
     }),
   )
   return parts.some(
