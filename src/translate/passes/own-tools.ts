@@ -34,7 +34,8 @@ export function mendTools(
 type Strictness = NonNullable<Demands['schemas']>['strict']
 
 function enforced(tool: Tool, strictness: Strictness, report: PassReport): Tool {
-  if (tool.type !== 'function') return tool
+  // What the request does not say its server decides.
+  if (tool.type !== 'function' || tool.strictImplied) return tool
   return strictness === 'grammar' ? inGrammar(tool, report) : withStrictness(tool, report)
 }
 

@@ -45,5 +45,8 @@ export function encodeImage(
   }
   const entries = encodeMedia(part, writing)
   if (entries.length > 0 && !native) report.add('media.images-field', part.at)
-  return entries.map((entry, i) => ({ ...entry, index: index + i }))
+  // Notes about a new entry find it by its identity; those of this protocol are the caller's.
+  return entries.map((entry, i) =>
+    Object.assign(native ? { ...entry } : entry, { index: index + i }),
+  )
 }

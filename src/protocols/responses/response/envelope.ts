@@ -1,4 +1,4 @@
-import type { ExtMap, Place } from '../../../canonical/message.ts'
+import type { ExtMap, ToolCallPart } from '../../../canonical/message.ts'
 import type { CanonicalResponse } from '../../../canonical/response.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
@@ -143,16 +143,17 @@ export function snapshot(
   return wire
 }
 
-/** The id of a call, changed if an earlier call of the response has it. */
+/** The id of a call, changed if an earlier call of the response has it. `call`: as it came. */
 export function callIdOf(
   id: string,
   used: UsedNames,
-  at: Place | undefined,
+  call: Pick<ToolCallPart, 'id' | 'at'> | undefined,
   report: ResponsesReport,
 ): string {
   const stem = id.slice(0, 60)
   const chosen = takeName(used, id, stem, nth => `${stem}_${nth}`)
-  if (chosen !== id) report.add('tool-call.id-twice', at, 'id')
+  // One that came without an id has none that is there twice.
+  if (chosen !== id && call?.id !== '') report.add('tool-call.id-twice', call?.at, 'id')
   return chosen
 }
 

@@ -269,7 +269,7 @@ function separateCalls(
 ): void {
   const used = startNames()
   const calls = flatMap(candidate?.messages ?? [], ({ parts }) =>
-    parts.filter(({ type }) => type === 'tool-call'),
+    parts.filter(part => part.type === 'tool-call'),
   )
   let nth = 0
   for (const item of output)
@@ -279,7 +279,7 @@ function separateCalls(
         item.type === 'custom_tool_call' ||
         clientCalls.has(item.type))
     )
-      item.call_id = callIdOf(String(item.call_id), used, calls[nth++]?.at, report)
+      item.call_id = callIdOf(String(item.call_id), used, calls[nth++], report)
 }
 
 /** What of a response decides how its ending is read. */

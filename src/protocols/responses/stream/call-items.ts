@@ -36,7 +36,7 @@ export function startCall(
   wire.call_id = callIdOf(
     String(wire.call_id) || `call_${String(wire.id)}`,
     state.usedCalls,
-    head.at,
+    head,
     writing.report,
   )
   part.item = addItem(state, part.message, wire, emit)
