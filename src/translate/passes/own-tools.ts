@@ -68,6 +68,8 @@ export function hasOddTools(
   options: CodecOptions & ToolOptions,
 ): boolean {
   if (!checking.has(options.schemas ?? 'keep') || !isObject(body)) return false
+  // Of two lists of tools, the server decides which one counts.
+  if (body['functions'] !== undefined) return false
   const tools = [...declaredIn(body['tools']), ...declaredIn(toolsOf(body['toolConfig']))]
   const format = formatIn(body)
   if (tools.length === 0 && !format) return false

@@ -474,7 +474,7 @@ describe('decoding', () => {
     })
     expect(value.tools).toMatchObject([{ strict: true }, { name: 'g' }])
     expect(value.tools?.[1]).not.toHaveProperty('strict')
-    expect(notes).toMatchObject([{ code: 'tool.schema-normalized', path: '/tools/1/strict' }])
+    expect(notes).toMatchObject([{ code: 'tool.schema-normalized', path: '/tools/1/parameters' }])
   })
 
   test.each([

@@ -90,7 +90,7 @@ function decodeFunction(
   else if (isStrictSchema(parameters)) {
     tool.strict = true
     tool.strictImplied = true
-  } else if (parameters) report?.once('tool.schema-normalized', at, 'strict')
+  } else if (parameters) report?.once('tool.schema-normalized', at, 'parameters')
   decodeCalling(tool, wire)
   if (output != null) tool.output = output
   return keep(tool, unknownOf(wire, functionKeys))
