@@ -7,11 +7,11 @@ import {
   type Child,
   chip,
   empty,
-  fault,
   h,
   labeled,
   menu,
   messageOf,
+  orFault,
   panel,
   replace,
   setOptions,
@@ -30,24 +30,19 @@ export function channelsTab({ protocols }: Session): Tab {
   const faults = h('div')
   const result = h('div', { attributes: { role: 'status' } })
 
-  async function load() {
-    try {
+  const load = () =>
+    orFault(faults, async () => {
       const shown = await call<ShownChannels>('admin/channels')
       form.update(shown)
       replace(list, channelTable(shown.channels, actionsOf))
-    } catch (error) {
-      replace(faults, fault(messageOf(error)))
-    }
-  }
+    })
 
-  async function attempt(act: () => unknown) {
+  function attempt(act: () => unknown) {
     replace(faults)
-    try {
+    return orFault(faults, async () => {
       await act()
       await load()
-    } catch (error) {
-      replace(faults, fault(messageOf(error)))
-    }
+    })
   }
 
   async function add() {

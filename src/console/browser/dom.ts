@@ -231,3 +231,12 @@ export const count = (number: number, thing: string): string =>
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
+
+/** Shows in this element why something has failed. */
+export async function orFault(faults: HTMLElement, act: () => unknown): Promise<void> {
+  try {
+    await act()
+  } catch (error) {
+    replace(faults, fault(messageOf(error)))
+  }
+}

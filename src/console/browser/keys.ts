@@ -5,10 +5,9 @@ import {
   chip,
   copyButton,
   empty,
-  fault,
   h,
   labeled,
-  messageOf,
+  orFault,
   panel,
   replace,
   table,
@@ -45,9 +44,9 @@ export function keysTab(): Tab {
   const secret = h('div', { attributes: { role: 'status' } })
   let turn = 0
 
-  async function load() {
+  function load() {
     const mine = ++turn
-    try {
+    return orFault(faults, async () => {
       const { keys, groups: all = [] } = await call<{ keys: ListedKey[]; groups?: ListedGroup[] }>(
         'admin/keys',
       )
@@ -55,19 +54,15 @@ export function keysTab(): Tab {
       groupPanel.hidden = all.length === 0
       replace(groups, groupTable(all))
       replace(list, keys.length === 0 ? empty('There are no keys yet.') : keyTable(keys, actionsOf))
-    } catch (error) {
-      replace(faults, fault(messageOf(error)))
-    }
+    })
   }
 
-  async function attempt(act: () => unknown) {
+  function attempt(act: () => unknown) {
     replace(faults)
-    try {
+    return orFault(faults, async () => {
       await act()
       await load()
-    } catch (error) {
-      replace(faults, fault(messageOf(error)))
-    }
+    })
   }
 
   function actionsOf(key: KeyInfo): HTMLElement {
