@@ -208,6 +208,22 @@ export async function run(bench: Bench, cell: Cell): Promise<string | undefined>
   }
 }
 
+/** Runs all cells, eight at once. Gives what was wrong with them, and what stayed behind. */
+export async function runAll(cells: readonly Cell[], make = gateway): Promise<string[]> {
+  const bench = await startBench(make)
+  const wrong: string[] = []
+  const queue = cells.values()
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (const cell of queue) {
+        const fault = await run(bench, cell)
+        if (fault !== undefined) wrong.push(`${nameOf(cell)}: ${fault}`)
+      }
+    }),
+  )
+  return [...wrong, ...(await bench.close())]
+}
+
 type Named = { id: string; model: string }
 
 async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<string | undefined> {

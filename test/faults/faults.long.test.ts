@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listenedGateway } from '../gateway/listening.ts'
-import { behaviours, type Cell, nameOf, pairs, run, startBench } from './cells.ts'
+import { behaviours, type Cell, pairs, runAll } from './cells.ts'
 import { cutAt, faults } from './faults.ts'
 
 /**
@@ -42,18 +42,7 @@ test.each([
 ] as const)(
   '%s: every client gets a response or an error, every upstream call ends, and nothing leaks',
   async (_, cells) => {
-    const bench = await startBench(listenedGateway)
-    const wrong: string[] = []
-    const queue = cells.values()
-    await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        for (const cell of queue) {
-          const fault = await run(bench, cell)
-          if (fault !== undefined) wrong.push(`${nameOf(cell)}: ${fault}`)
-        }
-      }),
-    )
-    expect([...wrong, ...(await bench.close())]).toEqual([])
+    expect(await runAll(cells, listenedGateway)).toEqual([])
     expect(cells.length).toBeGreaterThan(15)
   },
 )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listenedGateway } from '../gateway/listening.ts'
-import { type Cell, nameOf, pairs, run, startBench } from './cells.ts'
+import { type Cell, pairs, runAll } from './cells.ts'
 import { cutAt, faults } from './faults.ts'
 
 const cellsOf = (fault: Cell['fault'], given: typeof pairs): Cell[] =>
@@ -27,17 +27,6 @@ test.each([
 ] as const)(
   '%s in a stream that is continued: the response comes once, and whole, or it fails',
   async (_, cells) => {
-    const bench = await startBench(listenedGateway)
-    const wrong: string[] = []
-    const queue = cells.values()
-    await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        for (const cell of queue) {
-          const fault = await run(bench, cell)
-          if (fault !== undefined) wrong.push(`${nameOf(cell)}: ${fault}`)
-        }
-      }),
-    )
-    expect([...wrong, ...(await bench.close())]).toEqual([])
+    expect(await runAll(cells, listenedGateway)).toEqual([])
   },
 )
