@@ -10,11 +10,20 @@ export function withPlaceholders(
   input: readonly Modality[],
   report: BridgeReport,
 ): CanonicalRequest {
+  return mapMedia(request, part => {
+    if (isRead(part, input)) return part
+    report.add('media.placeholder', part.at)
+    return placeholder(part)
+  })
+}
+
+/** The request with another part for each medium, also in results of tools and searches. */
+export function mapMedia(
+  request: CanonicalRequest,
+  change: (part: MediaPart) => Part,
+): CanonicalRequest {
   const replaced = (part: Part): Part => {
-    if (part.type === 'media' && !isRead(part, input)) {
-      report.add('media.placeholder', part.at)
-      return placeholder(part)
-    }
+    if (part.type === 'media') return change(part)
     if (part.type !== 'tool-result' && part.type !== 'search-result') return part
     const key = part.type === 'tool-result' ? 'content' : 'parts'
     const inner: readonly Part[] = part.type === 'tool-result' ? part.content : part.parts
@@ -26,7 +35,7 @@ export function withPlaceholders(
 }
 
 /** Text in a file is text, and a document may be made of parts that are looked at one by one. */
-function isRead({ kind, source }: MediaPart, input: readonly Modality[]): boolean {
+export function isRead({ kind, source }: MediaPart, input: readonly Modality[]): boolean {
   if (source.type === 'text' || source.type === 'parts') return true
   return input.includes(kind === 'document' ? 'file' : kind)
 }

@@ -15,17 +15,21 @@ import type { Deployment } from './upstream/catalog.ts'
  */
 export function bridgeOf(
   { operation, body: { outline } }: Pick<RequestContext, 'operation' | 'body'>,
-  { channel, protocol, entry, model }: Deployment,
+  candidate: Deployment,
 ): { bridge: Bridge } | undefined {
-  if (!entry.bridge || operation !== 'generate' || !isObject(outline)) return undefined
-  const capabilities = capabilitiesOf({
+  if (!candidate.entry.bridge || operation !== 'generate' || !isObject(outline)) return undefined
+  const capabilities = capableOf(candidate)
+  return isActive(capabilities, outline) ? { bridge: bridgeFor(() => capabilities) } : undefined
+}
+
+/** What the model of a candidate can do at its server. */
+export const capableOf = ({ channel, protocol, entry, model }: Deployment): Capabilities =>
+  capabilitiesOf({
     vendor: channel.vendor,
     protocol: protocolNames.find(name => name === protocol.name),
     model,
     own: omitUndefined({ ...entry.capabilities }),
   })
-  return isActive(capabilities, outline) ? { bridge: bridgeFor(() => capabilities) } : undefined
-}
 
 const isActive = (
   { leaksToolCalls, input, tools, structuredOutput }: Capabilities,

@@ -1,8 +1,8 @@
-import { openList, quote } from '../kit/json/scan.ts'
+import { colon, openList, quote } from '../kit/json/scan.ts'
 import type { Headers, Protocol } from '../protocol.ts'
 import { searchable } from '../sse/bytes.ts'
 import type { ReadBody } from './body/body.ts'
-import { itemsOf, keyOf, type Member, membersOf } from './body/outline.ts'
+import { endOfString, itemsOf, keyOf, type Member, membersOf } from './body/outline.ts'
 import { tokensOfLength } from './endpoints/estimate.ts'
 import { conversationKey } from './upstream/sticky.ts'
 
@@ -105,23 +105,12 @@ function hashOf(bytes: Uint8Array, view: DataView, start: number, end: number): 
   let hash = 0x811c9dc5
   for (let at = bytes.indexOf(quote, start); at >= 0 && at < end; ) {
     const from = at + 1
-    const close = endOfText(bytes, from)
+    const close = endOfString(bytes, from)
     const isKey = bytes[close + 1] === colon
     if (!isKey && !isOfForm(bytes, from, close)) hash = added(hash, view, from, close)
     at = bytes.indexOf(quote, close + 1)
   }
   return hash >>> 0
-}
-
-const colon = 0x3a
-
-function endOfText(bytes: Uint8Array, from: number): number {
-  for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 1)) {
-    let slashes = 0
-    while (bytes[at - 1 - slashes] === 0x5c) slashes++
-    if (slashes % 2 === 0) return at
-  }
-  return bytes.length
 }
 
 /** Words of a mark, and the type of a text. */

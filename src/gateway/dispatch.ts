@@ -157,7 +157,8 @@ async function handleKnown(
     case 'generate':
     case 'count-tokens':
     case 'compact': {
-      const incoming = await unsealed(service, await readContext(service, route, known), identity)
+      const asked = await readContext(service, route, known)
+      const incoming = service.seal ? await unsealed(service.seal, asked, identity) : asked
       if (request.generates?.() === false) return { status: 200, headers: {}, body: '' }
       if (route.kind !== 'count-tokens')
         await reserve(service, trace, incoming.candidates, () =>
@@ -223,7 +224,7 @@ async function readContext(
   const [first] = own ?? []
   const other = operation === 'generate' ? first?.entry.media?.route : undefined
   const better =
-    first && other !== undefined && hasUnread(body, protocol, first)
+    first && other !== undefined && hasUnread({ protocol, body, request }, first)
       ? catalog.candidates(other, protocol, identity, { ...requested, fallbacks: false })
       : undefined
   const candidates =

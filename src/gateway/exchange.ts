@@ -44,9 +44,12 @@ export async function generate(
   received: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const asked = await compactionAsked(service, received)
-  if (asked) return compacted(service, asked, trace, answer)
-  const seen = await withDescriptions(service, received, trace, answer)
+  // Without the setting nothing is awaited: that costs a turn of each request.
+  if (service.seal && (await compactionAsked(received)))
+    return compacted(service, received, trace, answer)
+  const seen = received.candidates[0]?.entry.media?.describe
+    ? await withDescriptions(service, received, trace, answer)
+    : received
   const recalled = await recall(service, seen, trace.identity ?? {})
   notePrefix(service, recalled, trace)
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
@@ -285,7 +288,6 @@ async function whole(
   incoming: RequestContext,
   trace: Trace,
 ): Promise<GatewayResponse> {
-  const { config } = service
   const call = openFirst(service, incoming, trace)
   const opened = await call.opened
   trace.firstByte ??= Date.now()
@@ -298,15 +300,7 @@ async function whole(
   })
   if (service.responseStore) await keep(service, incoming, trace, { candidate, body, signatures })
   if (error) trace.ended(200, failedStream(error))
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'application/json',
-      ...headersOf(opened),
-      ...(config.defaults.notesHeader && notesHeader(trace.notes)),
-    },
-    body: passed ?? writeExact(body),
-  }
+  return wholeResponse(service, trace, opened, passed ?? writeExact(body))
 }
 
 /** A whole response in which the model uses tools of the application. @throws GatewayError */
@@ -317,7 +311,6 @@ async function wholeOfRounds(
 ): Promise<GatewayResponse> {
   const { incoming } = running
   const { protocol, model } = incoming
-  const { defaults } = service.config
   let last: Opened | undefined
   const ask = async (next: RequestContext): Promise<Stream> => {
     const call = openFirst(service, next, trace)
@@ -334,23 +327,31 @@ async function wholeOfRounds(
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)
   if (!clean) throw streamEndedEarly()
-  const { candidate, settings } = last ?? first.opened
+  const opened = last ?? first.opened
+  const { candidate, settings } = opened
   const { wire, notes } = protocol.encodeResponse(response, optionsFor(protocol, settings))
   trace.notes.push(...notes)
   const change = await changedResponse(service, trace, { protocol, model, body: wire })
   const body = change ? change.body : wire
   if (service.responseStore)
     await keep(service, incoming, trace, { candidate, body, signatures: first.signatures })
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'application/json',
-      ...headersOf(last ?? first.opened),
-      ...(defaults.notesHeader && notesHeader(trace.notes)),
-    },
-    body: writeExact(body),
-  }
+  return wholeResponse(service, trace, opened, writeExact(body))
 }
+
+const wholeResponse = (
+  { config: { defaults } }: Service,
+  trace: Trace,
+  opened: Opened,
+  body: GatewayResponse['body'],
+): GatewayResponse => ({
+  status: 200,
+  headers: {
+    'content-type': 'application/json',
+    ...headersOf(opened),
+    ...(defaults.notesHeader && notesHeader(trace.notes)),
+  },
+  body,
+})
 
 type ResponseForClient = {
   body: unknown

@@ -1,3 +1,5 @@
+import { base64Of, bytesIn } from '../kit/media/base64.ts'
+
 /** Seals text for one owner, and opens it again: AES-GCM with a key from outside. */
 export type Seal = {
   /** `owner`: who may open it. */
@@ -32,16 +34,16 @@ export function createSeal(secret: string, purpose: string): Seal {
         await key(),
         encoded(text),
       )
-      return `${sealPrefix}${base64(iv)}.${base64(new Uint8Array(sealed))}`
+      return `${sealPrefix}${base64Of(iv)}.${base64Of(new Uint8Array(sealed))}`
     },
     async open(sealed, owner) {
       const [iv, bytes] = sealed.slice(sealPrefix.length).split('.')
       if (!sealed.startsWith(sealPrefix) || !iv || !bytes) return undefined
       try {
         const text = await crypto.subtle.decrypt(
-          { name: 'AES-GCM', iv: bytesOf(iv), additionalData: encoded(owner) },
+          { name: 'AES-GCM', iv: bytesIn(iv), additionalData: encoded(owner) },
           await key(),
-          bytesOf(bytes),
+          bytesIn(bytes),
         )
         return decoder.decode(text)
       } catch {
@@ -55,11 +57,3 @@ async function keyOf(text: string): Promise<CryptoKey> {
   const hash = await crypto.subtle.digest('SHA-256', encoded(text))
   return crypto.subtle.importKey('raw', hash, 'AES-GCM', false, ['encrypt', 'decrypt'])
 }
-
-function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
-}
-
-const bytesOf = (text: string) => Uint8Array.from(atob(text), letter => letter.charCodeAt(0))

@@ -130,6 +130,16 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test('text in a document is text, which every model reads', async () => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream(sendJson(200, responses.messages))
+    const ask = await start(two(blind, seeing, { route: 'eye' }))
+    const source = { type: 'text', media_type: 'text/plain', data: 'Wires are long.' }
+    const messages = [{ role: 'user', content: [{ type: 'document', source }] }]
+    expect((await ask(...asking('messages', { messages }))).status).toBe(200)
+    expect([blind.calls.length, seeing.calls.length]).toEqual([1, 0])
+  })
+
   test('an image that cannot be described has a sentence in its place', async () => {
     const blind = await upstream(sendJson(200, responses['chat-completions']))
     const seeing = await upstream(sendJson(500, {}))

@@ -30,7 +30,7 @@ function joined(attempts: CanonicalEvent[][]): { out: CanonicalEvent[]; isGivenU
   for (const [nth, attempt] of attempts.entries()) {
     if (seam.isFinished) break
     if (nth > 0) {
-      if (!seam.sent) return { out, isGivenUp: true }
+      if (seam.sent === undefined) return { out, isGivenUp: true }
       seam.spend({ input: 1 })
       seam.cut()
     }

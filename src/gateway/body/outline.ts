@@ -280,7 +280,7 @@ export function* itemsOf(
 }
 
 /** The position of the quote that closes a string, or the end of the bytes. */
-function endOfString(bytes: Uint8Array, from: number): number {
+export function endOfString(bytes: Uint8Array, from: number): number {
   // Most strings are short, and a call of `indexOf` takes as long as looking at some twenty bytes.
   for (let at = from; at < from + 16; at++) {
     if (bytes[at] === quote) return at

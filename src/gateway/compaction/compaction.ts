@@ -5,11 +5,12 @@ import { optionsFor } from '../../kit/fields/option-groups.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { streamHeaders } from '../../sse/write.ts'
-import { sealPrefix } from '../../stores/seal.ts'
+import { type Seal, sealPrefix } from '../../stores/seal.ts'
 import { explodeResponse } from '../../translate/fold.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
-import { ChangedBody, type ReadBody } from '../body/body.ts'
+import type { ReadBody } from '../body/body.ts'
 import { mayHoldAny } from '../body/bytes.ts'
+import { changedRequest, decoded } from '../body/changed-request.ts'
 import { reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
@@ -29,16 +30,15 @@ const ownerOf = ({ id, name }: Identity): string => id ?? name ?? ''
  * @throws GatewayError 400 for a seal that cannot be opened
  */
 export async function unsealed(
-  { seal }: Service,
+  seal: Seal,
   incoming: RequestContext,
   identity: Identity,
 ): Promise<RequestContext> {
-  const { protocol, body, request } = incoming
-  if (!seal || !mayHold(body, sealPrefix)) return incoming
+  const { body } = incoming
+  if (!mayHold(body, sealPrefix)) return incoming
   await body.parse?.()
-  const options = { path: request.path }
   const texts = new Map<string, string>()
-  for (const { parts } of protocol.decodeRequest(body.value, options).value.messages)
+  for (const { parts } of decoded(incoming).messages)
     for (const part of parts) {
       const sealed = sealedIn(part)
       if (sealed === undefined) continue
@@ -50,7 +50,7 @@ export async function unsealed(
   if (texts.size === 0) return incoming
   return {
     ...incoming,
-    body: changed(incoming, value => ({
+    body: changedRequest(incoming, value => ({
       ...value,
       messages: value.messages.map(message => withTexts(message, texts)),
     })),
@@ -83,31 +83,13 @@ const said = (text: string): Message => ({
   parts: [{ type: 'text', text }],
 })
 
-function changed(
-  { protocol, body, request }: RequestContext,
-  change: (request: CanonicalRequest) => CanonicalRequest,
-): ReadBody {
-  const options = { path: request.path }
-  return new ChangedBody(body, wire => {
-    const { value } = protocol.decodeRequest(wire, options)
-    return protocol.encodeRequest(change(value), options).wire
-  })
-}
-
-/**
- * The request, if it asks for a compaction that no provider of its protocol can make. Undefined: it
- * does not, or the configuration has no key.
- */
-export async function compactionAsked(
-  { seal }: Service,
-  incoming: RequestContext,
-): Promise<RequestContext | undefined> {
-  const { protocol, body, candidates, request } = incoming
-  if (!seal || !mayHold(body, '"compaction_trigger"')) return undefined
-  if (candidates[0]?.protocol === protocol && !candidates[0].channel.embedded) return undefined
+/** Does the request ask for a compaction that no provider of its protocol can make? */
+export async function compactionAsked(incoming: RequestContext): Promise<boolean> {
+  const { protocol, body, candidates } = incoming
+  if (!mayHold(body, '"compaction_trigger"')) return false
+  if (candidates[0]?.protocol === protocol && !candidates[0].channel.embedded) return false
   await body.parse?.()
-  const { value } = protocol.decodeRequest(body.value, { path: request.path })
-  return value.messages.some(({ parts }) => parts.some(isTrigger)) ? incoming : undefined
+  return decoded(incoming).messages.some(({ parts }) => parts.some(isTrigger))
 }
 
 const isTrigger = (part: Part): part is ControlPart =>
@@ -151,7 +133,9 @@ async function compaction(
   refuseIfStrict([note], config.defaults.strict, protocol.name)
   const { now, newId } = freshIds()
   const asking = { ...incoming, operation: 'generate', stream: false, asList: false } as const
-  const body = changed(asking, value => asksForSummary(value, config.compaction?.instructions))
+  const body = changedRequest(asking, value =>
+    asksForSummary(value, config.compaction?.instructions),
+  )
   const response = await answer(service, { ...asking, body }, trace)
   const { usage } = response
   const text = textOf(response)

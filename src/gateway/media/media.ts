@@ -1,17 +1,12 @@
-import { capabilitiesOf } from '../../bridge/capabilities.ts'
-import type { MediaPart, Part } from '../../canonical/message.ts'
+import { isRead, mapMedia } from '../../bridge/media.ts'
+import type { MediaPart } from '../../canonical/message.ts'
 import { pointerOf } from '../../canonical/place.ts'
 import { textOf } from '../../canonical/read.ts'
-import type { CanonicalRequest } from '../../canonical/request.ts'
 import { hashHex } from '../../kit/conversation/ids.ts'
-import { omitUndefined } from '../../kit/fields/omit.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
-import type { Modality } from '../../models/model.ts'
-import type { Protocol } from '../../protocol.ts'
-import { protocolNames } from '../../protocols/index.ts'
-import { mapParts } from '../../translate/passes/map-parts.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
-import { ChangedBody, type ReadBody } from '../body/body.ts'
+import { changedRequest, decoded } from '../body/changed-request.ts'
+import { capableOf } from '../bridge.ts'
 import type { Answering, RequestContext, Service, Trace } from '../request-context.ts'
 import type { Deployment } from '../upstream/catalog.ts'
 import { addSpent } from '../use.ts'
@@ -27,38 +22,19 @@ const longest = 8_000
 /** The number of descriptions that are remembered. */
 const remembered = 500
 
-const modalityOf = ({ kind }: MediaPart): Modality => (kind === 'document' ? 'file' : kind)
-
-/** What a candidate reads. Undefined: it is not known, and all is sent. */
-const inputOf = ({ channel, protocol, entry, model }: Deployment) =>
-  capabilitiesOf({
-    vendor: channel.vendor,
-    protocol: protocolNames.find(name => name === protocol.name),
-    model,
-    own: omitUndefined({ ...entry.capabilities }),
-  }).input
-
 /** Does the request have media that the candidate does not read? */
-export function hasUnread(body: ReadBody, protocol: Protocol, candidate: Deployment): boolean {
-  const input = inputOf(candidate)
+export function hasUnread(
+  asked: Pick<RequestContext, 'protocol' | 'body' | 'request'>,
+  candidate: Deployment,
+): boolean {
+  const { input } = capableOf(candidate)
   if (!input) return false
   let found = false
-  eachMedium(protocol.decodeRequest(body.value).value, part => {
-    found ||= !input.includes(modalityOf(part))
+  mapMedia(decoded(asked), part => {
+    found ||= !isRead(part, input)
     return part
   })
   return found
-}
-
-function eachMedium(
-  request: CanonicalRequest,
-  change: (part: MediaPart) => Part,
-): CanonicalRequest {
-  const replaced = (part: Part): Part => {
-    if (part.type === 'media') return change(part)
-    return part.type === 'tool-result' ? { ...part, content: part.content.map(replaced) } : part
-  }
-  return { ...request, messages: mapParts(request.messages, replaced) }
 }
 
 /**
@@ -71,14 +47,14 @@ export async function withDescriptions(
   trace: Trace,
   answer: Answering,
 ): Promise<RequestContext> {
-  const { protocol, body, request, candidates } = incoming
+  const { protocol, body, candidates } = incoming
   const [candidate] = candidates
   const model = candidate?.entry.media?.describe
-  if (!model || !candidate || inputOf(candidate)?.includes('image') !== false) return incoming
+  if (!model || !candidate || capableOf(candidate).input?.includes('image') !== false)
+    return incoming
   await body.parse?.()
-  const options = { path: request.path }
   const images: MediaPart[] = []
-  eachMedium(protocol.decodeRequest(body.value, options).value, part => {
+  mapMedia(decoded(incoming), part => {
     if (part.kind === 'image') images.push(part)
     return part
   })
@@ -97,14 +73,12 @@ export async function withDescriptions(
   return {
     ...incoming,
     notes: notes.slice(0, texts.size),
-    body: new ChangedBody(body, wire => {
-      const { value } = protocol.decodeRequest(wire, options)
-      const told = eachMedium(value, part => {
+    body: changedRequest(incoming, asked =>
+      mapMedia(asked, part => {
         const text = texts.get(keyOf(part) ?? '')
         return text === undefined ? part : { type: 'text', text: `[An image: ${text}]` }
-      })
-      return protocol.encodeRequest(told, options).wire
-    }),
+      }),
+    ),
   }
 }
 

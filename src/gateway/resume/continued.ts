@@ -1,6 +1,7 @@
 import type { Message } from '../../canonical/message.ts'
 import { takesPrefill } from '../../models/claude.ts'
-import { ChangedBody, type ReadBody } from '../body/body.ts'
+import type { ReadBody } from '../body/body.ts'
+import { changedRequest } from '../body/changed-request.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { Deployment } from '../upstream/catalog.ts'
 
@@ -13,20 +14,18 @@ const instruction =
  * beginning of their answer get it as that, others as their last message, with an instruction.
  */
 export function continuedBody(
-  { protocol, body, request }: Pick<RequestContext, 'protocol' | 'body' | 'request'>,
+  asked: Pick<RequestContext, 'protocol' | 'body' | 'request'>,
   text: string,
   { model }: Pick<Deployment, 'model'>,
 ): ReadBody {
   const begun = text.trimEnd()
-  if (begun === '') return body
+  if (begun === '') return asked.body
   const more: Message[] = [message('assistant', begun)]
   if (!takesPrefill(model)) more.push(message('user', instruction))
-  return new ChangedBody(body, wire => {
-    const options = { path: request.path }
-    const { value } = protocol.decodeRequest(wire, options)
-    const continued = { ...value, messages: [...value.messages, ...more] }
-    return protocol.encodeRequest(continued, options).wire
-  })
+  return changedRequest(asked, request => ({
+    ...request,
+    messages: [...request.messages, ...more],
+  }))
 }
 
 const message = (role: Message['role'], text: string): Message => ({

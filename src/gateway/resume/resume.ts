@@ -105,7 +105,7 @@ async function nextStream(
     'a stream broke: it is continued',
   )
   seam.spend(forgetCall(trace, failure))
-  const text = seam.sent?.text ?? ''
+  const text = seam.sent ?? ''
   const bodyFor: RequestContext['bodyFor'] = candidate => {
     const body = incoming.bodyFor?.(candidate) ?? incoming.body
     return continuedBody({ ...incoming, body }, text, candidate)

@@ -66,11 +66,10 @@ export class Seam {
     return event.type === 'part.delta' && 'text' in event.delta && event.part !== this.#last
   }
 
-  /** What the next attempt continues. Undefined: it cannot be continued. */
-  get sent(): Sent | undefined {
+  /** The text that the next attempt continues; empty: it begins anew. Undefined: it may not. */
+  get sent(): string | undefined {
     if (this.isFinished || this.#isStrange || this.#length > mostLength) return undefined
-    const [text = ''] = this.#texts()
-    return { text }
+    return this.#texts()[0]
   }
 
   /** What an attempt has used: usage adds up. */
@@ -78,9 +77,7 @@ export class Seam {
     if (used) this.#spent = plusUsage(this.#spent, used)
   }
 
-  /**
-   * The attempt has broken off; the next one begins. `isAnew`: it repeats nothing.
-   */
+  /** The attempt has broken off; the next one begins. `isAnew`: it repeats nothing. */
   cut({ isAnew = false } = {}): void {
     this.#waiting = []
     this.#again = {
@@ -359,9 +356,6 @@ export class Seam {
 
 /** An attempt does not continue what the client has. */
 export class Mismatch extends Error {}
-
-/** `text`: what the next attempt continues; empty: it begins anew. */
-export type Sent = { text: string }
 
 type Out = CanonicalEvent[]
 type SentPart = { number: number; message: number; part: Part; isOpen: boolean }

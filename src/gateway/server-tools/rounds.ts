@@ -8,7 +8,7 @@ import { omitUndefined } from '../../kit/fields/omit.ts'
 import { parseObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { refuseIfStrict, type Settings } from '../../translate/settings.ts'
-import { ChangedBody } from '../body/body.ts'
+import { changedRequest, decoded } from '../body/changed-request.ts'
 import type { ServerToolName } from '../hooks.ts'
 import { newNotes } from '../new-notes.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
@@ -39,10 +39,8 @@ export type Running = { incoming: RequestContext; tools: RunTools; strict: Setti
 /** Undefined: the application runs none of its tools. */
 export function runningOf(service: Service, incoming: RequestContext): Running | undefined {
   const { serverTools } = service.hooks
-  const { protocol, body, request, operation } = incoming
-  if (!serverTools || operation !== 'generate') return undefined
-  const options = { path: request.path }
-  const { value } = protocol.decodeRequest(body.value, options)
+  if (!serverTools || incoming.operation !== 'generate') return undefined
+  const value = decoded(incoming)
   if ((value.candidateCount ?? 1) > 1) return undefined
   const tools = toolsToRun(value, name => serverTools[name] !== undefined)
   if (tools.size === 0) return undefined
@@ -63,18 +61,14 @@ function inRound(
   rounds: readonly Message[],
   isLast = false,
 ): RequestContext {
-  const { protocol, request } = incoming
-  const options = { path: request.path }
   const { bodyFor: _, ...plain } = incoming
   return {
     ...plain,
     bodyFor: candidate => {
       if (!isRunHere(incoming, candidate)) return incoming.body
-      return new ChangedBody(incoming.body, wire => {
+      return changedRequest(incoming, asked => {
         refuseIfStrict(notesOf(tools), strict, candidate.protocol.name)
-        const { value } = protocol.decodeRequest(wire, options)
-        const given = withFunctions(value, toolsIn(value, tools), { rounds, isLast })
-        return protocol.encodeRequest(given, options).wire
+        return withFunctions(asked, toolsIn(asked, tools), { rounds, isLast })
       })
     },
   }
