@@ -1,3 +1,4 @@
+import { isContent } from '../canonical/content.ts'
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Part } from '../canonical/message.ts'
@@ -8,14 +9,6 @@ import type { CanonicalResponse, Finish } from '../canonical/response.ts'
  * client can run none, or for no known reason, has failed if it has no other content. One with
  * calls that ended for no known reason waits for their results.
  */
-
-/** Does the part have content for the user, or is it a call with a name? */
-function isUsable(part: Part): boolean {
-  if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
-  return part.type === 'tool-call'
-    ? part.name !== ''
-    : part.type !== 'reasoning' && part.type !== 'opaque'
-}
 
 type Held = { usable: boolean; calls: boolean }
 
@@ -45,7 +38,7 @@ export function withTrueEnds(response: CanonicalResponse): CanonicalResponse {
     const { finish, messages } = candidate
     if (!finish) return candidate
     const holds = (is: (part: Part) => boolean) => messages.some(({ parts }) => parts.some(is))
-    const end = endOf(finish, { usable: holds(isUsable), calls: holds(isCall) })
+    const end = endOf(finish, { usable: holds(isContent), calls: holds(isCall) })
     return end === finish ? candidate : { ...candidate, finish: end }
   })
   return candidates.every((candidate, i) => candidate === response.candidates[i])
@@ -62,7 +55,7 @@ export function withTrueEnd(
   event: CanonicalEvent,
 ): CanonicalEvent | { failure: CanonicalError } {
   const see = (candidate: number, part: Part) => {
-    if (isUsable(part)) usable[candidate] = true
+    if (isContent(part)) usable[candidate] = true
     if (isCall(part)) calls[candidate] = true
   }
   switch (event.type) {

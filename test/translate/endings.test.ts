@@ -89,6 +89,20 @@ describe.each<[string, Case]>([
   ],
   ['chat-completions has no calls', chat({}, 'tool_calls')],
   ['chat-completions has reasoning alone', chat({ reasoning_content: 'hm' }, 'tool_calls')],
+  [
+    'chat-completions has citations of no text',
+    chat(
+      {
+        annotations: [
+          {
+            type: 'url_citation',
+            url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' },
+          },
+        ],
+      },
+      'tool_calls',
+    ),
+  ],
   ['messages has no calls', blocks([])],
   [
     'messages has calls without a name',

@@ -99,8 +99,9 @@ export function encodeFinish(
   { hasCalls, single }: { hasCalls: boolean; single: boolean },
 ): { word: string; exact: boolean } | undefined {
   if (raw && protocol === protocolName) {
-    const means = (calls: boolean) => meaningOf(raw, { calls, broken: false, empty: false })
-    if (means(true) === reason || means(false) === reason) return { word: raw, exact: true }
+    // Not `tool_calls` that was read as `stop`: clients would wait for calls.
+    const withCalls = meaningOf(raw, { calls: true, broken: false, empty: false })
+    if (withCalls === reason || finishReasons.get(raw) === reason) return { word: raw, exact: true }
   }
   // The source waits for a tool that has no call on this wire, so the client has nothing to run.
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }

@@ -1,3 +1,4 @@
+import { isContent } from '../../../canonical/content.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
@@ -148,12 +149,10 @@ function decodeChoice(
     : undefined
   const isBrokenCall = (part: Part) =>
     part.type === 'opaque' && isInCalls(part) && isKnownCall(part.raw)
-  const isNothing = (part: Part) =>
-    part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
   const holds = {
     calls: parts.some(part => part.type === 'tool-call'),
     broken: parts.some(isBrokenCall),
-    empty: parts.every(isNothing),
+    empty: !parts.some(isContent),
   }
   const finish = decodeFinish(finish_reason ?? undefined, holds, { at, report })
   const value: Candidate = { index: candidate, at, messages: [whole], finish }

@@ -41,6 +41,8 @@ export type Beside = { signature?: Signature | undefined; unknown: JsonObject | 
 export type Choice = {
   candidate: number
   nextPart: number
+  /** A part with content came. */
+  hasContent: boolean
   /**
    * The open part that text of its kind goes to, and the code points of text `before` it. Only
    * calls can be open at the same time.
@@ -157,6 +159,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
     choice = {
       candidate,
       nextPart: 0,
+      hasContent: false,
       points: 0,
       open: undefined,
       seals: state.seals,

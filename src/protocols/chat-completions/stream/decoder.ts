@@ -462,7 +462,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   const holds = {
     calls: calls.some(({ part }) => part !== undefined),
     broken: calls.length > 0,
-    empty: choice.nextPart === choice.reasoning.length,
+    empty: !choice.hasContent,
   }
   const finish = decodeFinish(raw, holds, { at: below('/choices', candidate), report })
   const beside = omitUndefinedOrNone({

@@ -1,4 +1,5 @@
 import { addDelta } from '../../../canonical/collect.ts'
+import { isContent } from '../../../canonical/content.ts'
 import type { Delta } from '../../../canonical/event.ts'
 import type { Part, ReasoningPart } from '../../../canonical/message.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
@@ -10,6 +11,7 @@ import { type Choice, placeOf } from './decoder-state.ts'
 
 export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
   const part = choice.nextPart++
+  choice.hasContent ||= isContent(head)
   const kind = kinds.get(head.type)
   if (kind) {
     const received: ReceivedPart = { part, kind, length: 0 }
@@ -89,6 +91,7 @@ export function count(
   part: number,
   { kind, text }: { kind: 'text' | 'refusal'; text: string },
 ): void {
+  choice.hasContent = true
   if (kind === 'refusal') return
   choice.points += lengthOf(text)
   const entry = choice.texts.at(-1)

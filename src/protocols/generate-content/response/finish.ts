@@ -14,14 +14,6 @@ import { failedFinishReasons, finishReason, finishWord, finishWords } from '../v
  * any other.
  */
 
-/** Does the part have content for the user? Reasoning and empty texts have none. */
-export function isContent(part: Part): boolean {
-  if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
-  return part.type === 'tool-call'
-    ? part.name !== ''
-    : part.type !== 'reasoning' && part.type !== 'opaque'
-}
-
 /** A call that cannot be read as one, e.g. without a name. */
 export const isBrokenCall = (part: Part) =>
   part.type === 'opaque' && isObject(part.raw) && part.raw['functionCall'] !== undefined

@@ -1,3 +1,4 @@
+import { isContent } from '../../../canonical/content.ts'
 import type { Message, Part, Place, TextPart, TokenLogprob } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse } from '../../../canonical/response.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
@@ -43,7 +44,6 @@ import {
   encodeBlocked,
   encodeFinish,
   isBrokenCall,
-  isContent,
   isForeignFailure,
 } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, noteLogprobs } from './logprobs.ts'
