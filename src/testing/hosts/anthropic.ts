@@ -25,7 +25,7 @@ import {
  * https://github.com/beautyfree/appstore-connect-mcp/issues/2,
  * https://github.com/ComposioHQ/composio/pull/3067,
  * https://github.com/anthropics/claude-code/issues/44788,
- * https://github.com/anthropics/claude-code/issues/9605 (2020-12)
+ * https://github.com/anthropics/claude-code/issues/63673 (2020-12)
  */
 export const rules: readonly SchemaRule[] = [
   newestDraft,
@@ -115,7 +115,7 @@ function checkStrictCount(all: readonly Declared[], faults: string[]): void {
 
 export const anthropic: Host = {
   protocols: ['messages'],
-  // https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview
+  // https://github.com/github/copilot-cli/issues/1879
   name: () => upTo(128),
   rules: declared => [...rules, ...(isStrict(declared) ? strictRules : [])],
   more: checkStrictCount,

@@ -11,12 +11,13 @@ export const bedrock: Host = {
     objectAtRoot,
     ...(/anthropic|claude/.test(model) ? rules : []),
     ...(/anthropic|claude/.test(model) && isStrict(declared) ? strictRules : []),
-    // The second note of https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html
+    // https://docs.aws.amazon.com/nova/latest/userguide/prompting-tool-troubleshooting.html and
+    // https://github.com/pydantic/pydantic-ai/issues/1623
     ...(/nova-(?!\d)/.test(model)
       ? [atRoot(refuses(key => !['type', 'properties', 'required'].includes(key)))]
       : []),
   ],
-  // https://github.com/anomalyco/opencode/pull/48582
+  // https://github.com/vercel/ai/pull/10260, https://github.com/anomalyco/opencode/pull/48582
   more: (all, faults) => {
     for (const { at, description } of all)
       if (description !== undefined && !String(description).trim())

@@ -23,7 +23,8 @@ export const mistral: Host = {
   ],
 }
 
-// https://github.com/esengine/DeepSeek-Reasonix/issues/4086, https://github.com/refly-ai/refly/issues/1794,
+// https://github.com/esengine/DeepSeek-Reasonix/issues/4456, https://github.com/refly-ai/refly/issues/1794
+// and https://github.com/mrexodia/ida-pro-mcp/issues/129: names,
 // https://api-docs.deepseek.com/api/create-chat-completion: at most 128 functions,
 // https://github.com/anthropics/claude-code/issues/92964: patterns
 export const deepseek: Host = {
@@ -36,7 +37,7 @@ export const deepseek: Host = {
 export const groq: Host = {
   protocols: openProtocols,
   name: openName,
-  // https://console.groq.com/docs/tool-use: at most 128 tools
+  // https://github.com/groq/groq-python/blob/007affd05/src/groq/types/chat/completion_create_params.py
   most: 128,
   rules: declared => [
     // https://github.com/langchain-ai/langchain/issues/31132
@@ -47,12 +48,12 @@ export const groq: Host = {
       if (schema['required'] && !isObject(schema['properties']))
         faults.push(`${at}: 'required' present but 'properties' is missing`)
     }),
-    // https://github.com/eigent-ai/eigent/issues/1511
+    // https://github.com/eigent-ai/eigent/pull/1786
     ...(isStrict(declared) ? [closed] : []),
   ],
 }
 
-// https://github.com/agno-agi/agno/issues/6013
+// https://github.com/theopenco/llmgateway/pull/1455, https://github.com/agno-agi/agno/issues/6013
 export const cerebras: Host = {
   protocols: ['chat-completions'],
   name: openName,
@@ -65,7 +66,7 @@ export const xai: Host = {
   rules: () => [
     newestDraft,
     objectAtRoot,
-    // https://github.com/duolahypercho/codex-router/issues/219
+    // https://github.com/farion1231/cc-switch/issues/6815
     rootWithout('anyOf', 'oneOf'),
     // https://github.com/tailcallhq/forgecode/pull/2809
     refuses((key, value) => key === 'enum' && listIn(value).includes(null)),

@@ -3,7 +3,7 @@ import { named } from './schema-rules.ts'
 
 export const gemini: Host = {
   protocols: ['generate-content'],
-  // https://ai.google.dev/api/caching#FunctionDeclaration
+  // https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/mcp/tools_list/evaluate_instances
   name: () => /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
   most: 512,
   rules: () => [

@@ -40,8 +40,8 @@ export const openProtocols = ['chat-completions', 'responses']
 
 /**
  * "schema must be a JSON Schema of 'type: "object"'": OpenAI, DeepSeek, Bedrock and others.
- * Sources: https://github.com/farion1231/cc-switch/issues/5048,
- * https://github.com/goruck/home-generative-agent/pull/545,
+ * Sources: https://github.com/farion1231/cc-switch/issues/4705,
+ * https://github.com/vercel/ai/issues/7005,
  * https://github.com/kirodotdev/Kiro/issues/11026
  */
 export const objectAtRoot = atRoot(({ schema, at }, faults) => {

@@ -5,8 +5,7 @@ import { named, newestDraft, type SchemaRule } from './schema-rules.ts'
 /**
  * MFJS. Sources: https://github.com/MoonshotAI/kimi-cli/issues/1595 (types, `anyOf`),
  * https://github.com/CommandCodeAI/command-code/issues/594 (where references start),
- * https://github.com/MoonshotAI/kimi-cli/issues/2061 and
- * https://github.com/router-for-me/CLIProxyAPI/issues/5316 (next to references)
+ * https://github.com/MoonshotAI/kimi-cli/issues/2061 (next to references)
  */
 const rules: readonly SchemaRule[] = [
   newestDraft,
@@ -29,6 +28,7 @@ export const moonshot: Host = {
   protocols: ['chat-completions'],
   // https://github.com/MoonshotAI/kimi-cli/issues/2531: a digit in front is refused
   name: () => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
+  // https://platform.kimi.ai/docs/api/tool-use
   most: 128,
   rules: () => rules,
 }

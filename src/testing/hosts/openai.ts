@@ -103,7 +103,7 @@ const isOlder = (model: string) => /(^|\/)(gpt-(3|4)|chatgpt-4|o\d)/.test(model)
 
 export const openai: Host = {
   protocols: openProtocols,
-  // https://github.com/langgenius/dify/issues/22867; OpenAPI of the Responses API for 128
+  // https://github.com/tadata-org/fastapi_mcp/issues/161; OpenAPI of the Responses API for 128
   name: openName,
   // https://platform.openai.com/docs/api-reference/chat/create: at most 128 functions
   most: 128,
