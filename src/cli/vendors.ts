@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { similar } from '../kit/text/similar.ts'
 import { makers } from '../models/index.ts'
-import type { Model } from '../models/model.ts'
+import type { Model, Source } from '../models/model.ts'
 import type { Endpoint, Fact, Vendor } from '../vendors/index.ts'
 import { vendors } from '../vendors/index.ts'
 
@@ -65,11 +65,7 @@ function modelLines(name: string): string[] {
 
 function linesOf({ names, sources, ...facts }: Model): string[] {
   const known = Object.entries(facts).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}`)
-  return [
-    `  - ${names.join(', ')}`,
-    ...known,
-    ...sources.map(({ url, date }) => `    source: ${url} (${date})`),
-  ]
+  return [`  - ${names.join(', ')}`, ...known, ...sourceLines(sources)]
 }
 
 function endpointLines({
@@ -108,4 +104,5 @@ function factLines({
   return [...lines, ...sourceLines(sources)]
 }
 
-const sourceLines = (sources: readonly string[]) => sources.map(source => `    source: ${source}`)
+const sourceLines = (sources: readonly Source[]) =>
+  sources.map(({ url, date }) => `    source: ${url} (${date})`)

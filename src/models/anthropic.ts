@@ -26,6 +26,9 @@ const sonnetGuide = {
   url: 'https://platform.claude.com/docs/en/models/sonnet-5-5/migration-guide',
 }
 
+/** The price of the introduction has become the list price. */
+const sonnetPrice = { date: '2026-08-14', url: 'https://github.com/theopenco/llmgateway/pull/3612' }
+
 const reads = ['text', 'image', 'file'] as const
 const all = 'low medium high xhigh max'
 
@@ -259,7 +262,7 @@ export const anthropicPrices: readonly ModelPrice[] = [
     output: 10,
     cacheRead: 0.2,
     cacheWrite: 2.5,
-    source: claude('1261f5ba2', 'sonnet-5'),
+    source: sonnetPrice,
   },
   {
     names: ['*claude-sonnet-4-6*', '*claude-sonnet-4.6*'],

@@ -1,21 +1,29 @@
 import type { Fact, Vendor } from './vendor.ts'
 
+const anthropicReference = { date: '2026-11-23', url: 'https://docs.anthropic.com/en/api' }
+const openaiSdk = { date: '2026-11-23', url: 'https://docs.anthropic.com/en/api/openai-sdk' }
+const schemaRoot = {
+  date: '2026-04-07',
+  url: 'https://github.com/anthropics/claude-code/issues/44788',
+}
+const schemaDraft = {
+  date: '2026-05-29',
+  url: 'https://github.com/anthropics/claude-code/issues/63673',
+}
+
 /** What its models demand wherever they are served. */
 export const claudeModels: readonly Fact[] = [
   {
     fact: 'A system message inside the conversation is accepted by newer models only.',
     protocols: ['messages'],
     options: { systemPlacement: 'auto' },
-    sources: ['https://docs.anthropic.com/en/api'],
+    sources: [anthropicReference],
   },
   {
     fact: 'Schemas of tools are checked: 2020-12, and no combination at the root.',
     protocols: ['messages'],
     options: { tools: { schemas: 'fitting' } },
-    sources: [
-      'https://github.com/anthropics/claude-code/issues/9605',
-      'https://github.com/anthropics/claude-code/issues/44788',
-    ],
+    sources: [schemaDraft, schemaRoot],
   },
 ]
 
@@ -28,14 +36,14 @@ export const anthropic = {
       protocol: 'messages',
       baseUrl: 'https://api.anthropic.com',
       auth: 'x-api-key',
-      sources: ['https://docs.anthropic.com/en/api'],
+      sources: [anthropicReference],
     },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://api.anthropic.com/v1',
       auth: 'bearer',
       support: 'partial',
-      sources: ['https://docs.anthropic.com/en/api/openai-sdk'],
+      sources: [openaiSdk],
     },
   ],
   facts: claudeModels,

@@ -1,5 +1,32 @@
 import { claudeModels } from './anthropic.ts'
+import { aiSdk, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const apis = {
+  date: '2026-11-27',
+  url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/apis.html',
+}
+const chatGuide = {
+  date: '2026-11-23',
+  url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html',
+}
+const messagesGuide = {
+  date: '2026-11-23',
+  url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html',
+}
+const responsesGuide = {
+  date: '2026-11-23',
+  url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md',
+}
+const apisByModel = {
+  date: '2026-11-27',
+  url: 'https://docs.aws.amazon.com/bedrock/latest/userguide/models-api-compatibility.html',
+}
+const tanstack = {
+  date: '2026-11-27',
+  url: 'https://tanstack.com/ai/latest/docs/adapters/bedrock.md',
+}
+const schemaRoot = { date: '2026-08-24', url: 'https://github.com/kirodotdev/Kiro/issues/11026' }
 
 /** Newer than the schema by which the service checks requests. */
 const newerModels = [
@@ -11,13 +38,7 @@ const newerModels = [
 ]
 const unstructured =
   'Newer models of Claude take neither strict tools nor a schema for the response.'
-const peers = [
-  'https://github.com/vercel/ai/tree/ed857f50f',
-  'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-]
-
-const apisByModel =
-  'https://docs.aws.amazon.com/bedrock/latest/userguide/models-api-compatibility.html'
+const peers = [aiSdk, pydanticAi]
 
 export const bedrock = {
   name: 'bedrock',
@@ -36,27 +57,25 @@ export const bedrock = {
           auth: 'bearer',
         },
       ],
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html'],
+      sources: [messagesGuide],
     },
     {
       protocol: 'responses',
       baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com/openai/v1',
       auth: 'bearer',
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md'],
+      sources: [responsesGuide],
     },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com/v1',
       auth: 'bearer',
-      sources: [
-        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html',
-      ],
+      sources: [chatGuide],
     },
     {
       protocol: 'converse',
       baseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
       auth: 'bearer',
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/apis.html'],
+      sources: [apis],
     },
   ],
   facts: [
@@ -65,16 +84,13 @@ export const bedrock = {
       fact: 'Schemas of tools are checked: an object at the root, for Claude without combinations.',
       protocols: ['converse'],
       options: { tools: { schemas: 'fitting' } },
-      sources: ['https://github.com/kirodotdev/Kiro/issues/11026'],
+      sources: [schemaRoot],
     },
     {
       fact: 'Streaming tool arguments in parts is not supported.',
       protocols: ['messages'],
       refuses: ['tools.*.eager_input_streaming'],
-      sources: [
-        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html',
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-      ],
+      sources: [messagesGuide, pydanticAi],
     },
     {
       fact: unstructured,
@@ -95,24 +111,21 @@ export const bedrock = {
       protocols: ['messages'],
       models: ['*gpt-*'],
       speak: { protocol: 'responses', when: 'always' },
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md'],
+      sources: [responsesGuide],
     },
     {
       fact: 'Claude is not served with the protocols of OpenAI.',
       protocols: ['chat-completions', 'responses'],
       models: ['*claude-*'],
       speak: { protocol: 'messages', when: 'always' },
-      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html'],
+      sources: [messagesGuide],
     },
     {
       fact: 'gpt-oss is served with chat-completions; with responses only on another host.',
       protocols: ['messages', 'responses'],
       models: ['*gpt-oss*'],
       speak: { protocol: 'chat-completions', when: 'always' },
-      sources: [
-        apisByModel,
-        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md',
-      ],
+      sources: [apisByModel, responsesGuide],
     },
     {
       fact: 'Models of other vendors are served with neither the messages protocol nor responses; Converse serves every model with conversations.',
@@ -148,15 +161,13 @@ export const bedrock = {
         '*meta.*',
       ],
       speak: { protocol: 'converse', when: 'always' },
-      sources: [apisByModel, 'https://tanstack.com/ai/latest/docs/adapters/bedrock.md'],
+      sources: [apisByModel, tanstack],
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningField: 'reasoning' } },
-      sources: [
-        'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html',
-      ],
+      sources: [chatGuide],
     },
   ],
 } as const satisfies Vendor

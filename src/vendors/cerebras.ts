@@ -1,4 +1,17 @@
+import { aiSdk, optionalFields, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const reference = { date: '2026-11-23', url: 'https://inference-docs.cerebras.ai/resources/openai' }
+const reqLlm = { date: '2026-11-23', url: 'https://hexdocs.pm/req_llm/1.9.0/cerebras.html' }
+const mixedStrictness = {
+  date: '2025-12-24',
+  url: 'https://github.com/RooCodeInc/Roo-Code/issues/10334',
+}
+const strictness = {
+  date: '2026-05-30',
+  url: 'https://github.com/mpfaffenberger/code_puppy/pull/368',
+}
+const schemas = { date: '2026-01-15', url: 'https://github.com/theopenco/llmgateway/pull/1455' }
 
 export const cerebras = {
   name: 'cerebras',
@@ -9,7 +22,7 @@ export const cerebras = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.cerebras.ai/v1',
       auth: 'bearer',
-      sources: ['https://inference-docs.cerebras.ai/resources/openai'],
+      sources: [reference],
     },
   ],
   facts: [
@@ -17,28 +30,22 @@ export const cerebras = {
       fact: 'Schemas of tools have an object at the root.',
       protocols: ['chat-completions'],
       options: { tools: { schemas: 'fitting' } },
-      sources: ['https://github.com/theopenco/llmgateway/pull/1455'],
+      sources: [schemas],
     },
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: [
-        'https://inference-docs.cerebras.ai/resources/openai',
-        'https://hexdocs.pm/req_llm/1.9.0/cerebras.html',
-      ],
+      sources: [reference, reqLlm],
     },
     {
       fact: 'Either all functions are strict or none.',
       options: { chatCompletions: { strictFunctions: 'all' } },
-      sources: [
-        'https://github.com/RooCodeInc/Roo-Code/issues/10334',
-        'https://github.com/mpfaffenberger/code_puppy/pull/368',
-      ],
+      sources: [mixedStrictness, strictness],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
-      sources: ['https://inference-docs.cerebras.ai/resources/openai'],
+      sources: [reference],
     },
     {
       fact: 'Unknown and optional fields are refused.',
@@ -56,26 +63,20 @@ export const cerebras = {
         'prompt_cache_retention',
         'verbosity',
       ],
-      sources: [
-        'https://inference-docs.cerebras.ai/resources/openai',
-        'https://github.com/huggingface/huggingface.js/issues/2268',
-      ],
+      sources: [reference, optionalFields],
     },
     {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
       options: {
         chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
       },
-      sources: ['https://inference-docs.cerebras.ai/resources/openai'],
+      sources: [reference],
     },
     {
       fact: 'GLM reads its reasoning between `<think>` and `</think>`, and is switched by `disable_reasoning`; it has no levels.',
       models: ['*glm*'],
       options: { efforts: '', chatCompletions: { historyReasoning: 'tags', thinking: 'disable' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: [pydanticAi, aiSdk],
     },
   ],
 } as const satisfies Vendor

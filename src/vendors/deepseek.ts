@@ -1,4 +1,31 @@
+import { aiSdk, digest, opencodex, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const thinkingGuide = {
+  date: '2026-11-23',
+  url: 'https://api-docs.deepseek.com/guides/thinking_mode',
+}
+const messagesGuide = {
+  date: '2026-11-23',
+  url: 'https://api-docs.deepseek.com/guides/anthropic_api',
+}
+const responsesGuide = {
+  date: '2026-11-23',
+  url: 'https://api-docs.deepseek.com/guides/responses_api',
+}
+const developerRole = { date: '2026-05-29', url: 'https://github.com/BenedictKing/ccx/issues/149' }
+const patterns = {
+  date: '2026-09-09',
+  url: 'https://github.com/anthropics/claude-code/issues/92964',
+}
+const schemaDraft = {
+  date: '2026-06-15',
+  url: 'https://github.com/esengine/DeepSeek-Reasonix/issues/4456',
+}
+const schemaRoot = {
+  date: '2026-06-27',
+  url: 'https://github.com/farion1231/cc-switch/issues/4705',
+}
 
 export const deepseek = {
   name: 'deepseek',
@@ -9,23 +36,20 @@ export const deepseek = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.deepseek.com',
       auth: 'bearer',
-      sources: [
-        'https://api-docs.deepseek.com/guides/thinking_mode',
-        'https://www.developersdigest.tech/reference/api-compatibility',
-      ],
+      sources: [thinkingGuide, digest],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://api.deepseek.com/anthropic',
       auth: 'x-api-key',
-      sources: ['https://api-docs.deepseek.com/guides/anthropic_api'],
+      sources: [messagesGuide],
     },
     {
       protocol: 'responses',
       baseUrl: 'https://api.deepseek.com',
       auth: 'bearer',
       addVersion: false,
-      sources: ['https://api-docs.deepseek.com/guides/responses_api'],
+      sources: [responsesGuide],
     },
   ],
   facts: [
@@ -33,31 +57,25 @@ export const deepseek = {
       fact: 'Schemas of tools are checked: 2020-12, with an object at the root.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'fitting' } },
-      sources: [
-        'https://github.com/farion1231/cc-switch/issues/5048',
-        'https://github.com/esengine/DeepSeek-Reasonix/issues/4086',
-      ],
+      sources: [schemaRoot, schemaDraft],
     },
     {
       fact: 'Patterns are compiled, and some that JavaScript takes are refused; Claude Code has one.',
       protocols: ['messages'],
       options: { tools: { schemas: 'portable' } },
-      sources: ['https://github.com/anthropics/claude-code/issues/92964'],
+      sources: [patterns],
     },
     {
       fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/BenedictKing/ccx/issues/149'],
+      sources: [developerRole],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: [
-        'https://api-docs.deepseek.com/guides/thinking_mode',
-        'https://www.developersdigest.tech/reference/api-compatibility',
-      ],
+      sources: [thinkingGuide, digest],
     },
     {
       fact: 'Every assistant message with a tool call has to bring its `reasoning_content` back; a request without it is refused.',
@@ -69,31 +87,25 @@ export const deepseek = {
           missingReasoning: 'blank',
         },
       },
-      sources: ['https://api-docs.deepseek.com/guides/thinking_mode'],
+      sources: [thinkingGuide],
     },
     {
       fact: '`thinking.type` switches reasoning; the levels are low, high and max.',
       protocols: ['chat-completions'],
       options: { efforts: 'low high max', chatCompletions: { thinking: 'type' } },
-      sources: [
-        'https://api-docs.deepseek.com/guides/thinking_mode',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: [thinkingGuide, opencodex],
     },
     {
       fact: 'While it reasons, no tool can be forced.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'auto' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+      sources: [pydanticAi],
     },
     {
       fact: 'There is JSON, but no JSON Schema.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { formats: 'json_object' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: [pydanticAi, aiSdk],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,8 @@
+import { geminiReferences } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const reference = { date: '2026-11-23', url: 'https://ai.google.dev/api' }
+const openaiGuide = { date: '2026-11-23', url: 'https://ai.google.dev/gemini-api/docs/openai' }
 
 export const gemini = {
   name: 'gemini',
@@ -10,7 +14,7 @@ export const gemini = {
       protocol: 'generate-content',
       baseUrl: 'https://generativelanguage.googleapis.com',
       auth: 'protocol',
-      sources: ['https://ai.google.dev/api'],
+      sources: [reference],
     },
     {
       protocol: 'chat-completions',
@@ -18,7 +22,7 @@ export const gemini = {
       auth: 'bearer',
       addVersion: false,
       support: 'partial',
-      sources: ['https://ai.google.dev/gemini-api/docs/openai'],
+      sources: [openaiGuide],
     },
   ],
   facts: [
@@ -26,7 +30,7 @@ export const gemini = {
       fact: 'Nothing stands next to references, which name a definition.',
       protocols: ['generate-content'],
       options: { tools: { schemas: 'fitting' } },
-      sources: ['https://github.com/anomalyco/opencode/issues/12295'],
+      sources: [geminiReferences],
     },
     {
       fact: 'Unknown fields are refused.',
@@ -40,7 +44,7 @@ export const gemini = {
         'prompt_cache_retention',
         'logit_bias',
       ],
-      sources: ['https://ai.google.dev/gemini-api/docs/openai'],
+      sources: [openaiGuide],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,15 @@
+import { aiSdk, digest, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const reference = { date: '2026-11-23', url: 'https://console.groq.com/docs/openai' }
+const schemaDraft = {
+  date: '2026-11-29',
+  url: 'https://github.com/langchain-ai/langchain/issues/31132',
+}
+const schemaProperties = {
+  date: '2026-08-16',
+  url: 'https://github.com/usestrix/strix/issues/1088',
+}
 
 export const groq = {
   name: 'groq',
@@ -9,17 +20,14 @@ export const groq = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.groq.com/openai/v1',
       auth: 'bearer',
-      sources: ['https://console.groq.com/docs/openai'],
+      sources: [reference],
     },
     {
       protocol: 'responses',
       baseUrl: 'https://api.groq.com/openai/v1',
       auth: 'bearer',
       support: 'partial',
-      sources: [
-        'https://console.groq.com/docs/openai',
-        'https://www.developersdigest.tech/reference/api-compatibility',
-      ],
+      sources: [reference, digest],
     },
   ],
   facts: [
@@ -27,16 +35,13 @@ export const groq = {
       fact: 'Schemas of tools are checked: 2020-12, and no required names without properties.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'fitting' } },
-      sources: [
-        'https://github.com/langchain-ai/langchain/issues/31132',
-        'https://github.com/usestrix/strix/issues/1088',
-      ],
+      sources: [schemaDraft, schemaProperties],
     },
     {
       fact: 'logprobs, logit_bias, top_logprobs, names of messages and more than one candidate are refused.',
       protocols: ['chat-completions'],
       refuses: ['logprobs', 'logit_bias', 'top_logprobs', 'n', 'messages.*.name'],
-      sources: ['https://console.groq.com/docs/openai'],
+      sources: [reference],
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
@@ -44,26 +49,20 @@ export const groq = {
       options: {
         chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
       },
-      sources: ['https://console.groq.com/docs/openai'],
+      sources: [reference],
     },
     {
       fact: 'Most models have no levels of reasoning.',
       protocols: ['chat-completions'],
       options: { efforts: '' },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: [pydanticAi, aiSdk],
     },
     {
       fact: 'Qwen 3 reasons or does not.',
       protocols: ['chat-completions'],
       models: ['qwen3*'],
       options: { efforts: 'none default' },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: [pydanticAi, aiSdk],
     },
   ],
 } as const satisfies Vendor

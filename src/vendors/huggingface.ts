@@ -1,3 +1,4 @@
+import { aiSdk, modelsDev, opencodex, optionalFields, pi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
 
 export const huggingface = {
@@ -9,17 +10,14 @@ export const huggingface = {
       protocol: 'chat-completions',
       baseUrl: 'https://router.huggingface.co/v1',
       auth: 'bearer',
-      sources: [
-        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: [modelsDev, opencodex],
     },
     {
       protocol: 'responses',
       baseUrl: 'https://router.huggingface.co/v1',
       auth: 'bearer',
       support: 'partial',
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
   ],
   facts: [
@@ -27,7 +25,7 @@ export const huggingface = {
       fact: 'Only some of the providers behind accept the role `developer`; all accept `system`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'Bodies reach the provider behind, some of which refuse optional fields.',
@@ -40,7 +38,7 @@ export const huggingface = {
         'prompt_cache_key',
         'prompt_cache_retention',
       ],
-      sources: ['https://github.com/huggingface/huggingface.js/issues/2268'],
+      sources: [optionalFields],
     },
   ],
 } as const satisfies Vendor

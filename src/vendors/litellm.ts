@@ -1,4 +1,10 @@
+import { opencodex } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const litellmDocs = {
+  date: '2026-05-02',
+  url: 'https://github.com/BerriAI/litellm-docs/tree/ef86ded8',
+}
 
 export const litellm = {
   name: 'litellm',
@@ -9,10 +15,7 @@ export const litellm = {
       protocol: 'chat-completions',
       baseUrl: 'http://localhost:4000/v1',
       auth: 'bearer',
-      sources: [
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-        'https://github.com/BerriAI/litellm-docs/tree/ef86ded8',
-      ],
+      sources: [opencodex, litellmDocs],
     },
     {
       // Its form is that of whatever runs the model.
@@ -20,13 +23,13 @@ export const litellm = {
       baseUrl: 'http://localhost:4000/v1',
       auth: 'bearer',
       support: 'partial',
-      sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
+      sources: [litellmDocs],
     },
     {
       protocol: 'messages',
       baseUrl: 'http://localhost:4000',
       auth: 'bearer',
-      sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
+      sources: [litellmDocs],
     },
   ],
   facts: [
@@ -36,7 +39,7 @@ export const litellm = {
       options: {
         chatCompletions: { reasoningField: 'reasoning_content', cacheMarks: 'cache_control' },
       },
-      sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
+      sources: [litellmDocs],
     },
     {
       fact: 'A field that the target does not know is an error.',
@@ -49,7 +52,7 @@ export const litellm = {
         'logit_bias',
         'service_tier',
       ],
-      sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
+      sources: [litellmDocs],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,11 @@
+import { templates } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const lmStudioDocs = { date: '2026-04-29', url: 'https://github.com/lmstudio-ai/docs/tree/c6854fb' }
+const leaks = {
+  date: '2026-05-29',
+  url: 'https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1979',
+}
 
 export const lmStudio = {
   name: 'lm-studio',
@@ -8,57 +15,57 @@ export const lmStudio = {
       protocol: 'chat-completions',
       baseUrl: 'http://localhost:1234/v1',
       auth: 'none',
-      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+      sources: [lmStudioDocs],
     },
     {
       protocol: 'responses',
       baseUrl: 'http://localhost:1234/v1',
       auth: 'none',
       tools: ['function', 'mcp'],
-      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+      sources: [lmStudioDocs],
     },
     {
       protocol: 'messages',
       baseUrl: 'http://localhost:1234',
       auth: 'none',
-      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+      sources: [lmStudioDocs],
     },
   ],
   facts: [
     {
       fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
       capabilities: { leaksToolCalls: true },
-      sources: ['https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/2115'],
+      sources: [leaks],
     },
     {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/ollama/ollama/issues/17774'],
+      sources: [templates],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+      sources: [lmStudioDocs],
     },
     {
       fact: 'Chat templates decide about system messages, also behind the messages protocol.',
       protocols: ['messages'],
       options: { systemPlacement: 'user' },
-      sources: ['https://github.com/ollama/ollama/issues/17774'],
+      sources: [templates],
     },
     {
       fact: 'There is JSON Schema, but no JSON without one.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { formats: 'json_schema' } },
-      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+      sources: [lmStudioDocs],
     },
     {
       fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { brokenArguments: 'wrap' } },
-      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+      sources: [lmStudioDocs],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,16 @@
+import { aiSdk, pi, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const opencode = { date: '2026-11-23', url: 'https://github.com/anomalyco/opencode/tree/000f6280' }
+const unknownFields = {
+  date: '2026-11-23',
+  url: 'https://github.com/NousResearch/hermes-agent/issues/11243',
+}
+const schemaNames = { date: '2025-08-07', url: 'https://github.com/BerriAI/litellm/pull/13389' }
+const schemaDraft = {
+  date: '2025-05-22',
+  url: 'https://github.com/SylphxAI/pdf-reader-mcp/issues/63',
+}
 
 export const mistral = {
   name: 'mistral',
@@ -10,7 +22,7 @@ export const mistral = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.mistral.ai/v1',
       auth: 'bearer',
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
   ],
   passThrough: ['/v1/embeddings', '/v1/moderations'],
@@ -19,39 +31,27 @@ export const mistral = {
       fact: 'Schemas of tools are checked: 2020-12, without `$schema` and `$id`.',
       protocols: ['chat-completions'],
       options: { tools: { schemas: 'plain' } },
-      sources: [
-        'https://github.com/SylphxAI/pdf-reader-mcp/issues/63',
-        'https://github.com/BerriAI/litellm/pull/13389',
-      ],
+      sources: [schemaDraft, schemaNames],
     },
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: [
-        'https://github.com/vercel/ai/tree/ed857f50f',
-        'https://github.com/earendil-works/pi/tree/2e5a972a',
-      ],
+      sources: [aiSdk, pi],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: [
-        'https://github.com/vercel/ai/tree/ed857f50f',
-        'https://github.com/earendil-works/pi/tree/2e5a972a',
-      ],
+      sources: [aiSdk, pi],
     },
     {
       fact: 'Ids of tool calls have nine letters and digits.',
       options: { chatCompletions: { shortIds: true } },
-      sources: [
-        'https://github.com/vercel/ai/tree/ed857f50f',
-        'https://github.com/earendil-works/pi/tree/2e5a972a',
-      ],
+      sources: [aiSdk, pi],
     },
     {
       fact: 'The seed is `random_seed`.',
       options: { chatCompletions: { seedField: 'random_seed' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
     {
       fact: 'Unknown fields are refused.',
@@ -70,33 +70,27 @@ export const mistral = {
         'prompt_cache_key',
         'prompt_cache_retention',
       ],
-      sources: [
-        'https://github.com/vercel/ai/tree/ed857f50f',
-        'https://github.com/NousResearch/hermes-agent/issues/11243',
-      ],
+      sources: [aiSdk, unknownFields],
     },
     {
       fact: 'Reasoning is sent as `thinking` parts of the content, and read there.',
       options: { chatCompletions: { reasoningInHistory: 'tool-turns', historyReasoning: 'parts' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
     {
       fact: 'Most models have no levels of reasoning.',
       options: { efforts: '' },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
     {
       fact: 'A forced call is `any`; no tool can be forced by its name.',
       options: { chatCompletions: { toolChoice: 'any' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
     {
       fact: 'A user message straight after a tool message is refused.',
       options: { chatCompletions: { afterResults: 'assistant' } },
-      sources: [
-        'https://github.com/anomalyco/opencode/tree/000f6280',
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-      ],
+      sources: [opencode, pydanticAi],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,28 @@
+import { aiSdk, digest, modelsDev, pi, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const agentscope = {
+  date: '2026-11-23',
+  url: 'https://java.agentscope.io/v2/en/integration/model/kimi',
+}
+const synaps = { date: '2026-11-23', url: 'https://docs.rs/crate/synaps-engine/0.11.0/source/' }
+const langertha = {
+  date: '2026-11-23',
+  url: 'https://metacpan.org/pod/Langertha::Engine::MoonshotAnthropic',
+}
+const schemaTypes = {
+  date: '2026-03-26',
+  url: 'https://github.com/MoonshotAI/kimi-cli/issues/1595',
+}
+const schemaReferences = {
+  date: '2026-04-24',
+  url: 'https://github.com/MoonshotAI/kimi-cli/issues/2061',
+}
+const toolNames = { date: '2026-07-22', url: 'https://github.com/MoonshotAI/kimi-cli/issues/2531' }
+const placeholders = {
+  date: '2026-08-13',
+  url: 'https://github.com/farion1231/cc-switch/commit/c82624761',
+}
 
 export const moonshot = {
   name: 'moonshot',
@@ -10,26 +34,20 @@ export const moonshot = {
       baseUrl: 'https://api.moonshot.ai/v1',
       auth: 'bearer',
       regions: { china: 'https://api.moonshot.cn/v1' },
-      sources: [
-        'https://www.developersdigest.tech/reference/api-compatibility',
-        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
-      ],
+      sources: [digest, modelsDev],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://api.moonshot.ai/anthropic',
       auth: 'x-api-key',
       regions: { china: 'https://api.moonshot.cn/anthropic' },
-      sources: [
-        'https://www.developersdigest.tech/reference/api-compatibility',
-        'https://metacpan.org/pod/Langertha::Engine::MoonshotAnthropic',
-      ],
+      sources: [digest, langertha],
     },
     {
       protocol: 'responses',
       baseUrl: 'https://api.moonshot.ai/v1',
       auth: 'bearer',
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: [digest],
     },
   ],
   facts: [
@@ -37,13 +55,13 @@ export const moonshot = {
       fact: 'The role `developer` is not sent by clients that know the vendor; `system` is.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
-      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/'],
+      sources: [synaps],
     },
     {
       fact: 'All earlier reasoning is read from `reasoning_content`; placeholders are not wanted.',
@@ -55,43 +73,27 @@ export const moonshot = {
           missingReasoning: 'omit',
         },
       },
-      sources: [
-        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
-        'https://github.com/farion1231/cc-switch',
-      ],
+      sources: [synaps, placeholders],
     },
     {
       fact: 'Sampling is fixed by the platform.',
       protocols: ['chat-completions'],
       models: ['kimi-*'],
       refuses: ['temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty'],
-      sources: [
-        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: [synaps, aiSdk],
     },
     {
       fact: 'Models up to K2.6 are switched by `thinking.type`; there are no levels.',
       protocols: ['chat-completions'],
       options: { efforts: '', chatCompletions: { thinking: 'type' } },
-      sources: [
-        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
-        'https://java.agentscope.io/v2/en/integration/model/kimi',
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-      ],
+      sources: [synaps, agentscope, pydanticAi],
     },
     {
       fact: 'Schemas of tools must be plain, with a type in each and nothing next to references; `strict` is left out. Names begin with a letter.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'typed' }, chatCompletions: { namesByLetter: true } },
       refuses: ['tools.*.function.strict'],
-      sources: [
-        'https://github.com/vercel/ai/tree/ed857f50f',
-        'https://java.agentscope.io/v2/en/integration/model/kimi',
-        'https://github.com/MoonshotAI/kimi-cli/issues/1595',
-        'https://github.com/MoonshotAI/kimi-cli/issues/2061',
-        'https://github.com/MoonshotAI/kimi-cli/issues/2531',
-      ],
+      sources: [aiSdk, agentscope, schemaTypes, schemaReferences, toolNames],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,11 @@
+import { modelsDev, opencodex, pi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const nimReference = {
+  date: '2026-11-23',
+  url: 'https://docs.api.nvidia.com/nim/reference/llm-apis',
+}
+const nimReport = { date: '2026-11-23', url: 'https://github.com/openclaw/openclaw/issues/37048' }
 
 export const nvidia = {
   name: 'nvidia',
@@ -9,29 +16,19 @@ export const nvidia = {
       protocol: 'chat-completions',
       baseUrl: 'https://integrate.api.nvidia.com/v1',
       auth: 'bearer',
-      sources: [
-        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: [modelsDev, opencodex],
     },
   ],
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
-      sources: [
-        'https://docs.api.nvidia.com/nim/reference/llm-apis',
-        'https://github.com/openclaw/openclaw/issues/37048',
-      ],
+      sources: [nimReference, nimReport],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: [
-        'https://docs.api.nvidia.com/nim/reference/llm-apis',
-        'https://github.com/openclaw/openclaw/issues/37048',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: [nimReference, nimReport, opencodex],
     },
     {
       fact: 'Unknown fields are refused.',
@@ -46,41 +43,29 @@ export const nvidia = {
         'verbosity',
         'tools.*.function.strict',
       ],
-      sources: [
-        'https://docs.api.nvidia.com/nim/reference/llm-apis',
-        'https://github.com/openclaw/openclaw/issues/37048',
-      ],
+      sources: [nimReference, nimReport],
     },
     {
       fact: 'Reasoning is switched in the chat template; there are no levels.',
       options: { efforts: '', chatCompletions: { thinking: 'template' } },
-      sources: [
-        'https://docs.api.nvidia.com/nim/reference/llm-apis',
-        'https://github.com/openclaw/openclaw/issues/37048',
-      ],
+      sources: [nimReference, nimReport],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['gpt-oss*'],
       options: { efforts: 'low medium high', chatCompletions: { thinking: 'effort' } },
-      sources: [
-        'https://docs.api.nvidia.com/nim/reference/llm-apis',
-        'https://github.com/openclaw/openclaw/issues/37048',
-      ],
+      sources: [nimReference, nimReport],
     },
     {
       fact: 'Kimi makes one call at a time.',
       models: ['kimi*'],
       options: { chatCompletions: { parallelCalls: 'forbid' } },
-      sources: [
-        'https://docs.api.nvidia.com/nim/reference/llm-apis',
-        'https://github.com/openclaw/openclaw/issues/37048',
-      ],
+      sources: [nimReference, nimReport],
     },
     {
       fact: 'Some models copy a list of text parts into the response.',
       options: { chatCompletions: { textContent: 'string' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,8 @@
+import { templates } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const ollamaSource = { date: '2026-08-21', url: 'https://github.com/ollama/ollama/tree/fb3076099' }
+const leaks = { date: '2025-12-18', url: 'https://github.com/ollama/ollama/issues/13519' }
 
 export const ollama = {
   name: 'ollama',
@@ -8,39 +12,39 @@ export const ollama = {
       protocol: 'chat-completions',
       baseUrl: 'http://localhost:11434/v1',
       auth: 'none',
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       protocol: 'messages',
       baseUrl: 'http://localhost:11434',
       auth: 'none',
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       protocol: 'responses',
       baseUrl: 'http://localhost:11434/v1',
       auth: 'none',
       support: 'partial',
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
   ],
   facts: [
     {
       fact: 'Calls of tools may come as text, where a model or its template and the parser differ.',
       capabilities: { leaksToolCalls: true },
-      sources: ['https://github.com/ollama/ollama/issues/16686'],
+      sources: [leaks],
     },
     {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'auto', chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/ollama/ollama/issues/17774'],
+      sources: [templates],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
@@ -48,43 +52,43 @@ export const ollama = {
       options: {
         chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
       },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       fact: 'Chat templates decide about system messages, also behind the messages protocol.',
       protocols: ['messages'],
       options: { systemPlacement: 'user' },
-      sources: ['https://github.com/ollama/ollama/issues/17774'],
+      sources: [templates],
     },
     {
       fact: 'Over messages, the format of the output is ignored.',
       protocols: ['messages'],
       speak: { protocol: 'chat-completions', when: 'format' },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       fact: 'Over messages, the choice of a tool is ignored.',
       protocols: ['messages'],
       speak: { protocol: 'chat-completions', when: 'tool-choice' },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       fact: 'There is no `tool_choice` (openai/openai.go).',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'omit' } },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       fact: 'Images are read as data, not fetched.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { imageUrls: 'text' } },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
     {
       fact: 'The arguments of earlier calls are parsed, and a request with broken ones is refused.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { brokenArguments: 'wrap' } },
-      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+      sources: [ollamaSource],
     },
   ],
   // Images for a model without vision, and schemas that do not compile (llm/server.go, model/model.go).
@@ -96,6 +100,6 @@ export const ollama = {
       'Failed to initialize samplers',
       'failed to parse grammar',
     ],
-    sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    sources: [ollamaSource],
   },
 } as const satisfies Vendor

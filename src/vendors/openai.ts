@@ -1,4 +1,15 @@
+import { metaschema, openaiReference, openaiSchemas } from './sources.ts'
 import type { Fact, Vendor } from './vendor.ts'
+
+const checklist = {
+  date: '2026-11-23',
+  url: 'https://developers.openai.com/api/docs/guides/deployment-checklist',
+}
+const arrays = {
+  date: '2026-02-14',
+  url: 'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
+}
+const toolsInChat = { date: '2026-11-23', url: 'https://github.com/itzcrazykns/vane/issues/1173' }
 
 /** What the servers of its models demand of some of them, wherever they are. */
 export const openaiModels: readonly Fact[] = [
@@ -6,27 +17,21 @@ export const openaiModels: readonly Fact[] = [
     fact: 'A cache key of more than 64 characters is refused, and so is JSON without a schema where no message has the word JSON.',
     protocols: ['chat-completions', 'responses'],
     options: { longCacheKey: 'hash', jsonWord: 'add' },
-    sources: [
-      'https://platform.openai.com/docs/api-reference',
-      'https://platform.openai.com/docs/guides/structured-outputs',
-    ],
+    sources: [openaiReference, openaiSchemas],
   },
   {
     fact: 'Reasoning models refuse `max_tokens`; the limit is `max_completion_tokens`.',
     protocols: ['chat-completions'],
     models: ['o1+*', 'gpt-5+*'],
     options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
-    sources: ['https://platform.openai.com/docs/api-reference'],
+    sources: [openaiReference],
   },
   {
     fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
     protocols: ['chat-completions'],
     models: ['gpt-5.4+*'],
     speak: { protocol: 'responses', when: 'tools' },
-    sources: [
-      'https://github.com/itzcrazykns/vane/issues/1173',
-      'https://developers.openai.com/api/docs/guides/deployment-checklist',
-    ],
+    sources: [toolsInChat, checklist],
   },
 ]
 
@@ -39,13 +44,13 @@ export const openai = {
       protocol: 'responses',
       baseUrl: 'https://api.openai.com/v1',
       auth: 'bearer',
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://api.openai.com/v1',
       auth: 'bearer',
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
   ],
   passThrough: ['/v1/embeddings', '/v1/moderations', '/v1/images/*', '/v1/audio/*'],
@@ -54,41 +59,38 @@ export const openai = {
       fact: 'Tools are checked: 2020-12, an object with properties at the root, items in arrays.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'fitting' } },
-      sources: [
-        'https://github.com/griptape-ai/griptape/issues/2150',
-        'https://github.com/digitalocean-labs/mcp-digitalocean/issues/265',
-      ],
+      sources: [metaschema, arrays],
     },
     {
       fact: 'The role `developer` and system messages anywhere in the conversation are accepted.',
       protocols: ['chat-completions'],
       options: { systemPlacement: 'keep', chatCompletions: { instructionsRole: 'developer' } },
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
     {
       fact: '`store`, `metadata`, `safety_identifier`, `prompt_cache_key` and `prompt_cache_retention` are accepted.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { optionalFields: 'write' } },
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
     {
       fact: 'Earlier reasoning has no field in chat-completions and is refused.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningInHistory: 'never' } },
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
     {
       fact: 'Freeform tools are accepted as custom tools.',
       protocols: ['chat-completions'],
       models: ['gpt-5+*'],
       options: { chatCompletions: { customTools: 'write' } },
-      sources: ['https://platform.openai.com/docs/api-reference'],
+      sources: [openaiReference],
     },
     ...openaiModels,
   ],

@@ -1,4 +1,10 @@
+import { aiSdk, ccSwitch, modelsDev, pi, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const bifrost = {
+  date: '2026-11-23',
+  url: 'https://docs.getbifrost.ai/providers/supported-providers/openrouter',
+}
 
 export const openrouter = {
   name: 'openrouter',
@@ -9,20 +15,20 @@ export const openrouter = {
       protocol: 'chat-completions',
       baseUrl: 'https://openrouter.ai/api/v1',
       auth: 'bearer',
-      sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+      sources: [modelsDev],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://openrouter.ai/api',
       auth: 'bearer',
-      sources: ['https://github.com/farion1231/cc-switch/tree/5ca9459d5'],
+      sources: [ccSwitch],
     },
     {
       protocol: 'responses',
       baseUrl: 'https://openrouter.ai/api/v1',
       auth: 'bearer',
       support: 'partial',
-      sources: ['https://docs.getbifrost.ai/providers/supported-providers/openrouter'],
+      sources: [bifrost],
     },
   ],
   facts: [
@@ -30,7 +36,7 @@ export const openrouter = {
       fact: 'Only some models accept the role `developer`; all accept `system`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'Reasoning is sent in `reasoning` and `reasoning_details`; the details have to come back unchanged.',
@@ -38,22 +44,19 @@ export const openrouter = {
       options: {
         chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
       },
-      sources: [
-        'https://github.com/earendil-works/pi/tree/2e5a972a',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: [pi, aiSdk],
     },
     {
       fact: 'Cache marks are read from `cache_control`, and sampling fields beyond the protocol are accepted.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { cacheMarks: 'cache_control', topK: 'write' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'Reasoning is requested in `reasoning`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { thinking: 'object', effortWithTools: 'keep' } },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+      sources: [pydanticAi],
     },
   ],
 } as const satisfies Vendor

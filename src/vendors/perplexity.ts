@@ -1,3 +1,4 @@
+import { aiSdk, pi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
 
 export const perplexity = {
@@ -10,29 +11,29 @@ export const perplexity = {
       baseUrl: 'https://api.perplexity.ai',
       auth: 'bearer',
       addVersion: false,
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
   ],
   facts: [
     {
       fact: 'The role `developer` is not sent by clients that know the vendor; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
     {
       fact: 'Tools are not accepted.',
       refuses: ['tools', 'tool_choice', 'parallel_tool_calls'],
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
     {
       fact: 'Seeds and stop sequences are not accepted.',
       refuses: ['seed', 'stop'],
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
   ],
 } as const satisfies Vendor

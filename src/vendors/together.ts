@@ -1,4 +1,10 @@
+import { modelsDev, pi, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const kimiGuide = {
+  date: '2026-11-23',
+  url: 'https://docs.together.ai/docs/kimi-k2-thinking-quickstart.md',
+}
 
 export const together = {
   name: 'together',
@@ -9,40 +15,37 @@ export const together = {
       protocol: 'chat-completions',
       baseUrl: 'https://api.together.xyz/v1',
       auth: 'bearer',
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
-      ],
+      sources: [pydanticAi, modelsDev],
     },
   ],
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: '`store` and `strict` are not sent by clients that know the vendor.',
       options: { chatCompletions: { optionalFields: 'drop' } },
       refuses: ['store', 'tools.*.function.strict'],
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'Levels of reasoning are not accepted.',
       options: { efforts: '' },
-      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+      sources: [pi],
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
       options: {
         chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' },
       },
-      sources: ['https://docs.together.ai/docs/kimi-k2-thinking-quickstart.md'],
+      sources: [kimiGuide],
     },
   ],
 } as const satisfies Vendor

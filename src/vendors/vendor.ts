@@ -1,4 +1,5 @@
 import type { Capabilities } from '../models/capabilities.ts'
+import type { Source } from '../models/model.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 
 /**
@@ -9,12 +10,14 @@ import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
  * @example
  * import type { Vendor } from './vendor.ts'
  *
+ * const docs = { date: '2026-11-30', url: 'https://acme.example/docs' }
+ *
  * export const acme: Vendor = {
  *   name: 'acme',
  *   title: 'Acme AI',
  *   keyVariable: 'ACME_API_KEY',
- *   endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.acme.example/v1', auth: 'bearer', sources: ['https://acme.example/docs'] }],
- *   facts: [{ fact: 'The token limit is `max_tokens`.', options: { maxTokensField: 'max_tokens' }, sources: ['https://acme.example/docs'] }],
+ *   endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.acme.example/v1', auth: 'bearer', sources: [docs] }],
+ *   facts: [{ fact: 'The token limit is `max_tokens`.', options: { maxTokensField: 'max_tokens' }, sources: [docs] }],
  * }
  */
 export type Vendor = {
@@ -48,7 +51,7 @@ export type Vendor = {
    * How errors with a status of 5xx begin that are the fault of the request: they are sent to its
    * client as 400, and neither retried nor counted by the circuit breaker.
    */
-  requestFaults?: { words: readonly string[]; sources: readonly string[] }
+  requestFaults?: { words: readonly string[]; sources: readonly Source[] }
 }
 
 /**
@@ -92,7 +95,7 @@ export type Endpoint = {
    * all types.
    */
   tools?: readonly string[]
-  sources: readonly string[]
+  sources: readonly Source[]
 }
 
 /**
@@ -101,7 +104,7 @@ export type Endpoint = {
  */
 export type Asked = 'tools' | 'tool-choice' | 'format' | 'thinking-budget'
 
-/** One fact about a vendor, what follows from it, and where it was published. */
+/** One fact about a vendor, what follows from it, and where and when it was published. */
 export type Fact = {
   /** One sentence, in plain words. */
   fact: string
@@ -128,5 +131,5 @@ export type Fact = {
    * that ask for this, because it is refused or ignored over the protocols of the fact.
    */
   speak?: { protocol: ProtocolName; when: 'always' | Asked }
-  sources: readonly string[]
+  sources: readonly Source[]
 }

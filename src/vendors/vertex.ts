@@ -1,5 +1,12 @@
 import { claudeModels } from './anthropic.ts'
+import { aiSdk, geminiReferences } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const reference = { date: '2026-11-23', url: 'https://cloud.google.com/vertex-ai/docs/reference' }
+const claudeGuide = {
+  date: '2026-11-26',
+  url: 'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude',
+}
 
 /**
  * Locations whose host is not `{region}-aiplatform`. Source:
@@ -23,7 +30,7 @@ export const vertex = {
       regions: hostsOf('publishers/google'),
       auth: 'bearer',
       addVersion: false,
-      sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
+      sources: [reference],
     },
     {
       protocol: 'messages',
@@ -33,9 +40,7 @@ export const vertex = {
       auth: 'bearer',
       api: 'raw-predict',
       addVersion: false,
-      sources: [
-        'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude',
-      ],
+      sources: [claudeGuide],
     },
     {
       protocol: 'chat-completions',
@@ -45,7 +50,7 @@ export const vertex = {
       auth: 'bearer',
       addVersion: false,
       support: 'partial',
-      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+      sources: [aiSdk],
     },
   ],
   facts: [
@@ -53,13 +58,13 @@ export const vertex = {
       fact: 'Nothing stands next to references, which name a definition.',
       protocols: ['generate-content'],
       options: { tools: { schemas: 'fitting' } },
-      sources: ['https://github.com/anomalyco/opencode/issues/12295'],
+      sources: [geminiReferences],
     },
     {
       fact: 'The field that asks for the calls of built-in tools is unknown.',
       protocols: ['generate-content'],
       options: { generateContent: { toolInvocations: 'omit' } },
-      sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
+      sources: [reference],
     },
     ...claudeModels,
     {
@@ -67,16 +72,14 @@ export const vertex = {
       protocols: ['generate-content', 'chat-completions', 'responses'],
       models: ['claude-*'],
       speak: { protocol: 'messages', when: 'always' },
-      sources: [
-        'https://docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude',
-      ],
+      sources: [claudeGuide],
     },
     {
       fact: 'Gemini is not served with the messages protocol.',
       protocols: ['messages'],
       models: ['gemini-*'],
       speak: { protocol: 'generate-content', when: 'always' },
-      sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
+      sources: [reference],
     },
   ],
 } as const satisfies Vendor

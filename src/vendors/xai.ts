@@ -1,4 +1,18 @@
+import { ccSwitch, digest, opencodex } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const cliProxy = {
+  date: '2026-08-22',
+  url: 'https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7',
+}
+const comparison = {
+  date: '2026-11-23',
+  url: 'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
+}
+const legacy = {
+  date: '2026-11-23',
+  url: 'https://docs.x.ai/developers/rest-api-reference/inference/legacy',
+}
 
 export const xai = {
   name: 'xai',
@@ -22,23 +36,20 @@ export const xai = {
         'mcp',
         'shell',
       ],
-      sources: ['https://docs.x.ai/developers/model-capabilities/text/comparison.md'],
+      sources: [comparison],
     },
     {
       protocol: 'chat-completions',
       baseUrl: 'https://api.x.ai/v1',
       auth: 'bearer',
-      sources: [
-        'https://docs.x.ai/developers/model-capabilities/text/comparison.md',
-        'https://www.developersdigest.tech/reference/api-compatibility',
-      ],
+      sources: [comparison, digest],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://api.x.ai',
       auth: 'x-api-key',
       support: 'partial',
-      sources: ['https://docs.x.ai/developers/rest-api-reference/inference/legacy'],
+      sources: [legacy],
     },
   ],
   facts: [
@@ -52,7 +63,7 @@ export const xai = {
         'service_tier',
         'truncation',
       ],
-      sources: ['https://github.com/farion1231/cc-switch/tree/5ca9459d5'],
+      sources: [ccSwitch],
     },
     {
       fact: 'Reasoning is sent in `reasoning_content`; dropping it is the main cause of cache misses.',
@@ -60,26 +71,20 @@ export const xai = {
       options: {
         chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always' },
       },
-      sources: ['https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+      sources: [opencodex],
     },
     {
       fact: 'Schemas of tools must be plain objects.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'plain' } },
-      sources: [
-        'https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: [cliProxy, opencodex],
     },
     {
       fact: 'A choice of tools without tools is refused, and so is `external_web_access`.',
       protocols: ['responses'],
       options: { responses: { choiceWithoutTools: 'drop' } },
       refuses: ['tools.*.external_web_access'],
-      sources: [
-        'https://github.com/farion1231/cc-switch/tree/5ca9459d5',
-        'https://github.com/router-for-me/CLIProxyAPI/tree/a7e3596b7',
-      ],
+      sources: [ccSwitch, cliProxy],
     },
   ],
 } as const satisfies Vendor

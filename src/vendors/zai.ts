@@ -1,4 +1,12 @@
+import { ccSwitch, digest, modelsDev, opencodex, pydanticAi } from './sources.ts'
 import type { Vendor } from './vendor.ts'
+
+const agentscope = {
+  date: '2026-11-23',
+  url: 'https://java.agentscope.io/v2/en/integration/model/glm',
+}
+const opencrabs = { date: '2026-11-23', url: 'https://docs.rs/crate/opencrabs/0.5.1/source/' }
+const patterns = { date: '2026-09-09', url: 'https://github.com/zai-org/feedback/issues/579' }
 
 export const zai = {
   name: 'zai',
@@ -13,21 +21,14 @@ export const zai = {
         china: 'https://open.bigmodel.cn/api/paas/v4',
         coding: 'https://api.z.ai/api/coding/paas/v4',
       },
-      sources: [
-        'https://www.developersdigest.tech/reference/api-compatibility',
-        'https://github.com/anomalyco/models.dev/tree/f3fc69229',
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-      ],
+      sources: [digest, modelsDev, pydanticAi],
     },
     {
       protocol: 'messages',
       baseUrl: 'https://api.z.ai/api/anthropic',
       auth: 'x-api-key',
       regions: { china: 'https://open.bigmodel.cn/api/anthropic' },
-      sources: [
-        'https://www.developersdigest.tech/reference/api-compatibility',
-        'https://github.com/farion1231/cc-switch/tree/5ca9459d5',
-      ],
+      sources: [digest, ccSwitch],
     },
   ],
   facts: [
@@ -35,22 +36,19 @@ export const zai = {
       fact: 'A pattern with properties of Unicode, such as `\\p{L}`, is refused; Claude Code has one.',
       protocols: ['messages'],
       options: { tools: { schemas: 'portable' } },
-      sources: ['https://github.com/zai-org/feedback/issues/593'],
+      sources: [patterns],
     },
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm'],
+      sources: [agentscope],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
-      sources: [
-        'https://java.agentscope.io/v2/en/integration/model/glm',
-        'https://www.developersdigest.tech/reference/api-compatibility',
-      ],
+      sources: [agentscope, digest],
     },
     {
       fact: 'Reasoning is sent in `reasoning_content`, and read there.',
@@ -62,34 +60,25 @@ export const zai = {
           missingReasoning: 'omit',
         },
       },
-      sources: [
-        'https://docs.rs/crate/opencrabs/0.5.1/source/',
-        'https://www.developersdigest.tech/reference/api-compatibility',
-      ],
+      sources: [opencrabs, digest],
     },
     {
       fact: '`thinking.type` switches reasoning; older models have no levels.',
       protocols: ['chat-completions'],
       options: { efforts: '', chatCompletions: { thinking: 'type' } },
-      sources: [
-        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: [pydanticAi, opencodex],
     },
     {
       fact: 'Tools cannot be forced, and stream their arguments in parts only on request.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'auto', toolStream: true } },
-      sources: [
-        'https://java.agentscope.io/v2/en/integration/model/glm',
-        'https://docs.rs/crate/opencrabs/0.5.1/source/',
-      ],
+      sources: [agentscope, opencrabs],
     },
     {
       fact: 'There is JSON, but no JSON Schema.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { formats: 'json_object' } },
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm'],
+      sources: [agentscope],
     },
     {
       fact: 'Penalties, stream options, names of messages and `strict` are unknown.',
@@ -107,10 +96,7 @@ export const zai = {
         'messages.*.name',
         'tools.*.function.strict',
       ],
-      sources: [
-        'https://java.agentscope.io/v2/en/integration/model/glm',
-        'https://docs.rs/crate/opencrabs/0.5.1/source/',
-      ],
+      sources: [agentscope, opencrabs],
     },
   ],
 } as const satisfies Vendor

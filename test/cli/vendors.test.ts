@@ -20,7 +20,7 @@ test('wireglot vendors NAME shows what applies, and the source of each fact', as
   expect(out).toContain('A channel: {"vendor":"deepseek","apiKey":"env:DEEPSEEK_API_KEY"}')
   for (const { fact, sources } of vendors.deepseek.facts) {
     expect(out).toContain(fact)
-    for (const source of sources) expect(out).toContain(`source: ${source}`)
+    for (const { url, date } of sources) expect(out).toContain(`source: ${url} (${date})`)
   }
 })
 

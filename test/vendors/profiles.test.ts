@@ -11,12 +11,16 @@ describe.each(all)('the profile of $name', vendor => {
     expect(vendors[vendor.name as keyof typeof vendors]).toBe(vendor)
   })
 
-  test('has a source for every endpoint and every fact', () => {
-    const sourced: { sources: readonly string[] }[] = [...vendor.endpoints, ...vendor.facts]
-    for (const one of sourced) {
+  test('has a source with its date for every endpoint and every fact', () => {
+    const { endpoints, facts, requestFaults } = vendor
+    for (const one of [...endpoints, ...facts, ...(requestFaults ? [requestFaults] : [])]) {
       expect(one.sources.length, JSON.stringify(one)).toBeGreaterThan(0)
-      for (const source of one.sources)
-        expect(URL.canParse(source) && source.startsWith('https://'), source).toBe(true)
+      for (const { date, url } of one.sources) {
+        expect(date).toMatch(/^20\d\d-\d\d-\d\d$/)
+        expect(URL.canParse(url) && url.startsWith('https://'), url).toBe(true)
+        if (url.includes('github.com'))
+          expect(url).toMatch(/\/(blob|commit|tree)\/[\da-f]{7,9}(\/|$)|\/(issues|pull)\/\d+$/)
+      }
     }
   })
 
