@@ -6,6 +6,11 @@ const leaks = {
   date: '2026-05-29',
   url: 'https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1979',
 }
+const anchors = {
+  date: '2026-02-10',
+  url: 'https://github.com/containers/kubernetes-mcp-server/issues/758',
+}
+const escapes = { date: '2026-07-12', url: 'https://github.com/rowboatlabs/rowboat/pull/741' }
 
 export const lmStudio = {
   name: 'lm-studio',
@@ -66,6 +71,12 @@ export const lmStudio = {
       protocols: ['chat-completions'],
       options: { chatCompletions: { brokenArguments: 'wrap' } },
       sources: [lmStudioDocs],
+    },
+    {
+      fact: 'Its engine is llama.cpp: schemas become grammars, whose patterns begin with `^` and end with `$`.',
+      protocols: ['chat-completions', 'messages'],
+      options: { tools: { schemas: 'anchored' } },
+      sources: [anchors, escapes],
     },
   ],
 } as const satisfies Vendor

@@ -100,7 +100,7 @@ test.each(['chat-completions', 'responses'] as const)(
   },
 )
 
-test('llama.cpp gets only patterns of the whole text', () => {
+test.each(['llama-cpp', 'lm-studio'] as const)('%s gets only anchored patterns', vendor => {
   for (const [pattern, isTaken] of [
     ['^[0-9]+$', true],
     ['^(?:a|b)$', true],
@@ -109,7 +109,7 @@ test('llama.cpp gets only patterns of the whole text', () => {
     ['^(?=a).*$', false],
   ] as const)
     for (const from of protocolNames) {
-      const { a } = written(from, 'chat-completions', { pattern }, { vendor: 'llama-cpp' })
+      const { a } = written(from, 'chat-completions', { pattern }, { vendor })
       expect('pattern' in (a ?? {}), `${from} ${pattern}`).toBe(isTaken)
     }
 })
