@@ -22,10 +22,10 @@ import {
 
 /**
  * Keys of all properties, and what the root may not have. Sources:
- * https://github.com/beautyfree/appstore-connect-mcp/issues/2,
- * https://github.com/ComposioHQ/composio/pull/3067,
- * https://github.com/anthropics/claude-code/issues/44788,
- * https://github.com/anthropics/claude-code/issues/63673 (2020-12)
+ * https://github.com/beautyfree/appstore-connect-mcp/issues/2 (2026-04-13),
+ * https://github.com/ComposioHQ/composio/pull/3067 (2026-03-29),
+ * https://github.com/anthropics/claude-code/issues/44788 (2026-04-07),
+ * https://github.com/anthropics/claude-code/issues/63673 (the draft, 2026-05-29)
  */
 export const rules: readonly SchemaRule[] = [
   newestDraft,
@@ -40,7 +40,7 @@ export const rules: readonly SchemaRule[] = [
 
 /**
  * Keywords that strict tools and schemas of responses may not have. Source:
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations (2026-11-30)
  */
 export const refusedWords: ReadonlySet<string> = new Set([
   'oneOf',
@@ -115,7 +115,7 @@ function checkStrictCount(all: readonly Declared[], faults: string[]): void {
 
 export const anthropic: Host = {
   protocols: ['messages'],
-  // https://github.com/github/copilot-cli/issues/1879
+  // https://github.com/github/copilot-cli/issues/1879 (2026-03-06)
   name: () => upTo(128),
   rules: declared => [...rules, ...(isStrict(declared) ? strictRules : [])],
   more: checkStrictCount,

@@ -11,22 +11,23 @@ import {
 } from './host.ts'
 import { atRoot, listIn, newestDraft, refuses } from './schema-rules.ts'
 
-// https://github.com/SylphxAI/pdf-reader-mcp/issues/63
+// https://github.com/SylphxAI/pdf-reader-mcp/issues/63 (2025-05-22)
 export const mistral: Host = {
   protocols: ['chat-completions'],
   name: openName,
   rules: () => [
     newestDraft,
     objectAtRoot,
-    // https://github.com/BerriAI/litellm/pull/13389
+    // https://github.com/BerriAI/litellm/pull/13389 (2025-08-07)
     refuses(key => key === '$schema' || key === '$id'),
   ],
 }
 
-// https://github.com/esengine/DeepSeek-Reasonix/issues/4456, https://github.com/refly-ai/refly/issues/1794
-// and https://github.com/mrexodia/ida-pro-mcp/issues/129: names,
-// https://api-docs.deepseek.com/api/create-chat-completion: at most 128 functions,
-// https://github.com/anthropics/claude-code/issues/92964: patterns
+// https://github.com/esengine/DeepSeek-Reasonix/issues/4456 (2026-06-15): the draft,
+// https://github.com/refly-ai/refly/issues/1794 (2025-12-10) and
+// https://github.com/mrexodia/ida-pro-mcp/issues/129 (2025-09-06): names,
+// https://api-docs.deepseek.com/api/create-chat-completion (2026-11-30): at most 128 functions,
+// https://github.com/anthropics/claude-code/issues/92964 (2026-09-09): patterns
 export const deepseek: Host = {
   protocols: openProtocols,
   name: openName,
@@ -38,22 +39,24 @@ export const groq: Host = {
   protocols: openProtocols,
   name: openName,
   // https://github.com/groq/groq-python/blob/007affd05/src/groq/types/chat/completion_create_params.py
+  // (2026-11-30)
   most: 128,
   rules: declared => [
-    // https://github.com/langchain-ai/langchain/issues/31132
+    // https://github.com/langchain-ai/langchain/issues/31132 (2026-11-30)
     newestDraft,
     objectAtRoot,
-    // https://github.com/usestrix/strix/issues/1088
+    // https://github.com/usestrix/strix/issues/1088 (2026-08-16)
     atRoot(({ schema, at }, faults) => {
       if (schema['required'] && !isObject(schema['properties']))
         faults.push(`${at}: 'required' present but 'properties' is missing`)
     }),
-    // https://github.com/eigent-ai/eigent/pull/1786
+    // https://github.com/eigent-ai/eigent/pull/1786 (2026-07-19)
     ...(isStrict(declared) ? [closed] : []),
   ],
 }
 
-// https://github.com/theopenco/llmgateway/pull/1455, https://github.com/agno-agi/agno/issues/6013
+// https://github.com/theopenco/llmgateway/pull/1455 (2026-01-15),
+// https://github.com/agno-agi/agno/issues/6013 (2026-01-14)
 export const cerebras: Host = {
   protocols: ['chat-completions'],
   name: openName,
@@ -66,9 +69,9 @@ export const xai: Host = {
   rules: () => [
     newestDraft,
     objectAtRoot,
-    // https://github.com/farion1231/cc-switch/issues/6815
+    // https://github.com/farion1231/cc-switch/issues/6815 (2026-08-31)
     rootWithout('anyOf', 'oneOf'),
-    // https://github.com/tailcallhq/forgecode/pull/2809
+    // https://github.com/tailcallhq/forgecode/pull/2809 (2026-04-02)
     refuses((key, value) => key === 'enum' && listIn(value).includes(null)),
   ],
 }

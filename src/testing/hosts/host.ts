@@ -40,9 +40,9 @@ export const openProtocols = ['chat-completions', 'responses']
 
 /**
  * "schema must be a JSON Schema of 'type: "object"'": OpenAI, DeepSeek, Bedrock and others.
- * Sources: https://github.com/farion1231/cc-switch/issues/4705,
- * https://github.com/vercel/ai/issues/7005,
- * https://github.com/kirodotdev/Kiro/issues/11026
+ * Sources: https://github.com/farion1231/cc-switch/issues/4705 (2026-06-27),
+ * https://github.com/vercel/ai/issues/7005 (2025-07-02),
+ * https://github.com/kirodotdev/Kiro/issues/11026 (2026-08-24)
  */
 export const objectAtRoot = atRoot(({ schema, at }, faults) => {
   if (schema['type'] !== 'object') faults.push(`${at}/type: must be 'object'`)
@@ -53,8 +53,8 @@ export const rootWithout = (...words: string[]): SchemaRule =>
 
 /**
  * "array schema missing items", also next to `prefixItems`. Sources:
- * https://github.com/digitalocean-labs/mcp-digitalocean/issues/265,
- * https://github.com/AnswerDotAI/fastcore/issues/798
+ * https://github.com/digitalocean-labs/mcp-digitalocean/issues/265 (2026-02-14),
+ * https://github.com/AnswerDotAI/fastcore/issues/798 (2026-04-01)
  */
 export const itemsInArrays: SchemaRule = ({ schema, at }, faults) => {
   if (isOf(schema, 'array') && schema['items'] === undefined)
@@ -73,8 +73,8 @@ export const hasLookaround = (value: unknown) =>
 
 /**
  * "'…' is not a 'regex'": patterns are compiled by Python, which has no `\p`, `\c` and `\u{…}`, and
- * another form of named groups. Sources: https://github.com/bman654/clodex/pull/195,
- * https://github.com/BerriAI/litellm/pull/40485
+ * another form of named groups. Sources: https://github.com/bman654/clodex/pull/195 (2026-09-09),
+ * https://github.com/BerriAI/litellm/pull/40485 (2026-09-09)
  */
 export const pythonPatterns: SchemaRule = ({ schema, at }, faults) => {
   const all = [schema['pattern'], ...entriesIn(schema['patternProperties']).map(([key]) => key)]

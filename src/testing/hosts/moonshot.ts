@@ -3,9 +3,9 @@ import { type Host, objectAtRoot } from './host.ts'
 import { named, newestDraft, type SchemaRule } from './schema-rules.ts'
 
 /**
- * MFJS. Sources: https://github.com/MoonshotAI/kimi-cli/issues/1595 (types, `anyOf`),
- * https://github.com/CommandCodeAI/command-code/issues/594 (where references start),
- * https://github.com/MoonshotAI/kimi-cli/issues/2061 (next to references)
+ * MFJS. Sources: https://github.com/MoonshotAI/kimi-cli/issues/1595 (types, `anyOf`, 2026-03-26),
+ * https://github.com/CommandCodeAI/command-code/issues/594 (where references start, 2026-07-27),
+ * https://github.com/MoonshotAI/kimi-cli/issues/2061 (next to references, 2026-04-24)
  */
 const rules: readonly SchemaRule[] = [
   newestDraft,
@@ -26,9 +26,9 @@ const rules: readonly SchemaRule[] = [
 
 export const moonshot: Host = {
   protocols: ['chat-completions'],
-  // https://github.com/MoonshotAI/kimi-cli/issues/2531: a digit in front is refused
+  // https://github.com/MoonshotAI/kimi-cli/issues/2531 (2026-07-22): a digit in front is refused
   name: () => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
-  // https://platform.kimi.ai/docs/api/tool-use
+  // https://platform.kimi.ai/docs/api/tool-use (2026-11-30)
   most: 128,
   rules: () => rules,
 }

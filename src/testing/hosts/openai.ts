@@ -23,18 +23,21 @@ import {
   type SchemaRule,
 } from './schema-rules.ts'
 
-/** "object schema missing properties". Source: https://github.com/spring-projects/spring-ai/issues/4776 */
+/**
+ * "object schema missing properties". Source:
+ * https://github.com/spring-projects/spring-ai/issues/4776 (2025-11-11)
+ */
 const propertiesAtRoot = atRoot(({ schema, at }, faults) => {
   if (!isObject(schema['properties'])) faults.push(`${at}: object schema missing properties`)
 })
 
 /**
  * The subset of strict functions. Sources:
- * https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas,
- * https://github.com/can1357/oh-my-pi/issues/209 (`propertyNames`),
- * https://github.com/cyanheads/git-mcp-server/issues/47 (formats),
- * https://github.com/can1357/oh-my-pi/issues/211 (schemas without a type),
- * https://github.com/anomalyco/opencode/issues/32073 (lookarounds)
+ * https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas (2026-11-30),
+ * https://github.com/can1357/oh-my-pi/issues/209 (`propertyNames`, 2026-02-28),
+ * https://github.com/cyanheads/git-mcp-server/issues/47 (formats, 2026-05-06),
+ * https://github.com/can1357/oh-my-pi/issues/211 (schemas without a type, 2026-02-28),
+ * https://github.com/anomalyco/opencode/issues/32073 (lookarounds, 2026-06-12)
  */
 const openaiStrict: readonly SchemaRule[] = [
   closed,
@@ -96,19 +99,21 @@ const openaiStrict: readonly SchemaRule[] = [
 const lengthOf = (value: unknown) => (typeof value === 'string' ? value.length : 0)
 
 /**
- * Models up to GPT-4 and the o models. Sources: https://github.com/nspady/google-calendar-mcp/issues/39,
- * https://github.com/cecli-dev/cecli/issues/281
+ * Models up to GPT-4 and the o models. Sources:
+ * https://github.com/nspady/google-calendar-mcp/issues/39 (2025-06-01),
+ * https://github.com/cecli-dev/cecli/issues/281 (2025-12-19)
  */
 const isOlder = (model: string) => /(^|\/)(gpt-(3|4)|chatgpt-4|o\d)/.test(model)
 
 export const openai: Host = {
   protocols: openProtocols,
-  // https://github.com/tadata-org/fastapi_mcp/issues/161; OpenAPI of the Responses API for 128
+  // https://github.com/tadata-org/fastapi_mcp/issues/161 (2025-06-06); for 128 the
+  // OpenAPI of the Responses API
   name: openName,
-  // https://platform.openai.com/docs/api-reference/chat/create: at most 128 functions
+  // https://platform.openai.com/docs/api-reference/chat/create (2026-11-30): at most 128 functions
   most: 128,
   rules: (declared, model) => [
-    // https://github.com/griptape-ai/griptape/issues/2150: it checks against the metaschema
+    // https://github.com/griptape-ai/griptape/issues/2150 (2026-04-16): it checks against the metaschema
     newestDraft,
     objectAtRoot,
     propertiesAtRoot,
