@@ -1,8 +1,27 @@
 import { geminiReferences } from './sources.ts'
-import type { Vendor } from './vendor.ts'
+import type { Fact, Vendor } from './vendor.ts'
 
 const reference = { date: '2026-11-23', url: 'https://ai.google.dev/api' }
 const openaiGuide = { date: '2026-11-23', url: 'https://ai.google.dev/gemini-api/docs/openai' }
+const penalties = {
+  date: '2026-07-17',
+  url: 'https://github.com/google-gemini/cookbook/issues/1290',
+}
+const unknownPenalty = {
+  date: '2025-02-18',
+  url: 'https://github.com/n4ze3m/page-assist/issues/418',
+}
+
+/** What its models refuse in chat-completions, too. */
+export const geminiModels: readonly Fact[] = [
+  {
+    fact: 'Models since 2.5 refuse penalties.',
+    protocols: ['chat-completions'],
+    models: ['gemini-2.5+*', 'gemini-*latest'],
+    refuses: ['presence_penalty', 'frequency_penalty'],
+    sources: [penalties, unknownPenalty],
+  },
+]
 
 export const gemini = {
   name: 'gemini',
@@ -46,5 +65,6 @@ export const gemini = {
       ],
       sources: [openaiGuide],
     },
+    ...geminiModels,
   ],
 } as const satisfies Vendor

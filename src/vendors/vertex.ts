@@ -1,4 +1,5 @@
 import { claudeModels } from './anthropic.ts'
+import { geminiModels } from './gemini.ts'
 import { aiSdk, geminiReferences } from './sources.ts'
 import type { Vendor } from './vendor.ts'
 
@@ -67,6 +68,7 @@ export const vertex = {
       sources: [reference],
     },
     ...claudeModels,
+    ...geminiModels,
     {
       fact: 'Claude is served with the messages protocol alone.',
       protocols: ['generate-content', 'chat-completions', 'responses'],

@@ -348,6 +348,23 @@ describe('models of Google', () => {
     expect(older.wire['generationConfig']).toEqual({ presencePenalty: 0.5, frequencyPenalty: 0.5 })
   })
 
+  test.each(['gemini', 'vertex'] as const)('are dropped in chat-completions of %s, too', vendor => {
+    const body = { messages: [user], presence_penalty: 0.5, frequency_penalty: 0.5 }
+    for (const from of ['chat-completions', 'generate-content'] as const) {
+      const wish =
+        from === 'chat-completions'
+          ? body
+          : { contents, generationConfig: { presencePenalty: 0.5, frequencyPenalty: 0.5 } }
+      for (const model of ['gemini-2.5-flash', 'google/gemini-3.8-flash', 'gemini-4-argon']) {
+        const { wire } = sent(from, 'chat-completions', { model, ...wish }, { vendor, model })
+        expect(Object.keys(wire).filter(key => key.includes('penalty'))).toEqual([])
+      }
+      const older = { model: 'gemini-2.0-flash', ...wish }
+      const { wire } = sent(from, 'chat-completions', older, { vendor, model: older.model })
+      expect(wire).toMatchObject({ presence_penalty: 0.5 })
+    }
+  })
+
   test.each(['gemini-2.5-flash', 'gemini-2.5-pro'])(
     '%s is asked for JSON in words next to tools',
     model => {
