@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TranslateOptions } from '../../src/index.ts'
-import type { ProtocolName } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { type Declared, declaredIn, requests, type Schema } from '../support/tool-requests.ts'
 import { translateRequest } from '../support/untyped.ts'
 
@@ -63,6 +63,26 @@ describe('strict functions toward servers that require every property', () => {
       expect(body).not.toContain('"strict":true')
     }
   })
+})
+
+test('Claude gets at most twenty strict functions, also within its protocol', () => {
+  const tools = Array.from({ length: 22 }, (_, i) => ({
+    name: `f${i}`,
+    schema: closed,
+    strict: true,
+  }))
+  // Functions of generate-content are not strict.
+  for (const [to, vendor, model] of [
+    ['messages', 'anthropic', 'claude-opus-5'],
+    ['converse', 'bedrock', 'us.anthropic.claude-opus-4-5-v1:0'],
+  ] as const)
+    for (const from of protocolNames.filter(name => name !== 'generate-content')) {
+      const request = { ...requests[from](tools), model }
+      const { body, notes } = translateRequest(request, { from, to, vendor, model })
+      expect(JSON.stringify(body).match(/"strict":true/g)).toHaveLength(20)
+      const lost = notes.filter(({ code }) => code === 'tool.strict')
+      expect(lost).toHaveLength(2)
+    }
 })
 
 describe('a model that takes little at the root', () => {
@@ -258,4 +278,108 @@ test.each<[string, Schema, Schema]>([
   expect(a).toMatchObject(expected)
   expect(Object.keys(a)).toEqual(Object.keys(expected))
   if ('properties' in expected) expect(a['properties']).toEqual(expected['properties'])
+})
+
+describe('schemas that programs write', () => {
+  const targets = protocolNames.map(to => [to, protocolNames.find(from => from !== to)] as const)
+
+  test.each(targets)('toward %s: types in capital letters are types', (to, from) => {
+    const given = { type: 'OBJECT', properties: { a: { type: 'STRING' }, b: { type: 'Any' } } }
+    const { schema, notes } = written(to, given, { from: from ?? to })
+    expect(schema).toEqual({ type: 'object', properties: { a: { type: 'string' }, b: {} } })
+    expect(notes).toEqual([])
+  })
+
+  test.each(targets)('toward %s: nothing is required of no properties', (to, from) => {
+    const given = { type: 'object', properties: {}, required: [] }
+    const { schema, notes } = written(to, given, { from: from ?? to })
+    expect(schema).toEqual({ type: 'object', properties: {} })
+    expect(notes).toEqual([])
+  })
+
+  test.each(targets)('toward %s: a definition is found where it stands', (to, from) => {
+    const inner = {
+      type: 'object',
+      properties: { s: { $ref: '#/$defs/S' } },
+      $defs: { S: { type: 'string' } },
+    }
+    const given = { type: 'object', properties: { a: inner } }
+    const { schema, notes } = written(to, given, { from: from ?? to })
+    const { a } = (schema?.['properties'] ?? {}) as Record<string, { properties: { s: Schema } }>
+    expect(schema?.['$defs'] ?? { S: a?.properties.s }).toEqual({ S: { type: 'string' } })
+    expect(notes).toEqual([])
+  })
+
+  test.each(targets)('toward %s: a reference to nothing allows any value', (to, from) => {
+    const given = {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/Missing', description: 'd' } },
+    }
+    const { schema, body, notes } = written(to, given, { from: from ?? to })
+    expect(body).not.toContain('Missing')
+    expect(schema).toEqual({ type: 'object', properties: { a: { description: 'd' } } })
+    expect(notes).toEqual(['schema.reference'])
+  })
+
+  test.each(targets)('toward %s: the format of a response, too', (to, from) => {
+    const schema = {
+      type: 'OBJECT',
+      properties: { a: { type: 'STRING' }, b: { $ref: '#/$defs/Missing', type: 'string' } },
+      required: ['a', 'b'],
+      additionalProperties: false,
+    }
+    const request = {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema } },
+    }
+    if (to === 'chat-completions') return
+    const { body, notes } = translateRequest(request, { from: 'chat-completions', to })
+    expect(from).toBeDefined()
+    const text = JSON.stringify(body).replaceAll('\\"', '"')
+    expect(text).toContain('"properties":{"a":{"type":"string"},"b":{"type":"string"}}')
+    expect(notes.map(({ code }) => code)).toContain('schema.reference')
+  })
+
+  test('toward llama.cpp: what its grammar cannot count or class moves into the description', () => {
+    const given = {
+      type: 'object',
+      properties: {
+        a: { type: 'string', maxLength: 65_536 },
+        b: { type: 'string', pattern: '^\\S+$' },
+        c: { type: 'string', maxLength: 100, pattern: '^[a-z]+$' },
+      },
+    }
+    for (const vendor of ['llama-cpp', 'lm-studio'] as const)
+      for (const from of ['messages', 'chat-completions'] as const) {
+        const { schema, notes } = written('chat-completions', given, { from, vendor })
+        expect(schema).toEqual({
+          type: 'object',
+          properties: {
+            a: { type: 'string', description: '(maxLength: 65536)' },
+            b: { type: 'string', description: '(pattern: "^\\\\S+$")' },
+            c: given.properties.c,
+          },
+        })
+        expect(notes).toEqual(['schema.keywords'])
+      }
+  })
+
+  test('toward Moonshot: each required property is defined, and tuples have no last item', () => {
+    const tuple = { type: 'array', prefixItems: [{ type: 'string' }], items: false }
+    const given = { type: 'object', properties: { a: tuple }, required: ['a', 'b'] }
+    for (const from of ['messages', 'chat-completions'] as const) {
+      const model = 'kimi-k3'
+      const { schema } = written('chat-completions', given, { from, model, vendor: 'moonshot' })
+      const any = ['string', 'number', 'boolean', 'object', 'array', 'null']
+      expect(schema).toEqual({
+        type: 'object',
+        properties: {
+          a: { type: 'array', prefixItems: [{ type: 'string' }], description: '(items: false)' },
+          b: { anyOf: any.map(type => ({ type })) },
+        },
+        required: ['a', 'b'],
+      })
+    }
+  })
 })

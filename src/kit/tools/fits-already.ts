@@ -1,7 +1,9 @@
 import type { SchemaDialect } from '../../protocol.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { counts, isCount } from './keyword-values.ts'
-import { compiles } from './patterns.ts'
+import { hasNoProperties } from './newest-draft.ts'
+import { compiles, mostRepeated } from './patterns.ts'
+import { schemaAt } from './schema-references.ts'
 
 /**
  * Is it surely in this dialect already? Nearly all schemas are, and this reads one in a fraction of
@@ -12,7 +14,7 @@ export function fitsAlready(root: JsonObject, dialect: SchemaDialect): boolean {
   if (root['type'] !== 'object' || form !== undefined || rootKeys !== undefined) return false
   if (!incomplete && !isObject(root['properties'])) return false
   if (plainRoot) for (const key in root) if (combining.has(key)) return false
-  return fits(root, dialect, 0)
+  return fits(root, { ...dialect, root }, 0)
 }
 
 const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])
@@ -20,7 +22,9 @@ const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])
 /** Deeper ones are left to what maps them. */
 const deepest = 100
 
-function fits(schema: JsonObject, dialect: SchemaDialect, depth: number): boolean {
+type Asked = SchemaDialect & { root: JsonObject }
+
+function fits(schema: JsonObject, dialect: Asked, depth: number): boolean {
   if (depth > deepest) return false
   for (const key in schema) {
     const value = schema[key]
@@ -32,23 +36,29 @@ function fits(schema: JsonObject, dialect: SchemaDialect, depth: number): boolea
         } else if (!fitsText(key, value, dialect)) return false
         break
       case 'object':
+        if (key === 'required' && isNone(value) && hasNoProperties(schema)) return false
         if (!fitsHeld(key, value as JsonObject | unknown[] | null, dialect, depth)) return false
         break
       case 'boolean':
         if (!flags.has(key)) return false
         break
       default:
-        if (!numbers.has(key) && !(counts.has(key) && isCount(value))) return false
+        if (!numbers.has(key) && !(counts.has(key) && fitsCount(value, dialect))) return false
     }
   }
   return true
 }
 
+const isNone = (value: unknown) => Array.isArray(value) && value.length === 0
+
+const fitsCount = (value: unknown, { patterns }: Asked) =>
+  isCount(value) && (patterns !== 'anchored' || Number(value) <= mostRepeated)
+
 /** A word that is no type. */
-function fitsText(key: string, value: string, { references, patterns }: SchemaDialect): boolean {
+function fitsText(key: string, value: string, { references, patterns, root }: Asked): boolean {
   if (key === 'description' || key === 'title') return true
   if (key === 'pattern') return patterns === undefined || compiles(value, patterns)
-  if (key === '$ref') return references === undefined
+  if (key === '$ref') return references === undefined && schemaAt(root, value) !== undefined
   return texts.has(key)
 }
 
@@ -85,7 +95,7 @@ const isType = (word: string) =>
 function fitsHeld(
   key: string,
   value: JsonObject | unknown[] | null,
-  dialect: SchemaDialect,
+  dialect: Asked,
   depth: number,
 ): boolean {
   switch (key) {

@@ -89,6 +89,8 @@ const odd = {
   required(schema: JsonObject): Newest {
     const { required } = schema
     if (!Array.isArray(required)) return { schema: without(schema, ['required']), isLess: true }
+    // Some servers leave out an empty list of properties, and refuse what is left.
+    if (required.length === 0 && hasNoProperties(schema)) return kept(without(schema, ['required']))
     const names = new Set(required)
     return kept(names.size < required.length ? { ...schema, required: [...names] } : schema)
   },
@@ -96,9 +98,11 @@ const odd = {
     const { type } = schema
     // Nearly all are single words.
     if (typeof type === 'string' && types.has(type)) return kept(schema)
-    const words: unknown[] = Array.isArray(type) ? type : [type]
+    const given: unknown[] = Array.isArray(type) ? type : [type]
+    const words = given.map(word => (typeof word === 'string' ? word.toLowerCase() : word))
     const known = [...new Set(words)].filter(word => types.has(String(word)))
-    if (known.length === words.length && words.length > 0) return kept(schema)
+    const isValid = words.every((word, i) => word === given[i] && types.has(String(word)))
+    if (isValid && known.length === words.length && words.length > 0) return kept(schema)
     const isLess = words.some(word => !types.has(String(word)) && word !== 'any')
     const rest = without(schema, ['type'])
     // Any value is allowed where one of the types is any.
@@ -121,6 +125,9 @@ const odd = {
 }
 
 const edits = new Map<string, (schema: JsonObject) => Newest>(Object.entries(odd))
+
+export const hasNoProperties = ({ properties }: JsonObject): boolean =>
+  Object.keys(properties ?? {}).length === 0
 
 /** An array of any items says so. */
 function withItems(schema: JsonObject): JsonObject {

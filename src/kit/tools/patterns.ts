@@ -5,8 +5,9 @@ import type { SchemaSubset } from './schema-subset.ts'
 /**
  * Which regular expressions a server takes in a schema. `python`: those that Python compiles, as
  * many servers do with every pattern. `anchored`: those of llama.cpp, which turns them into a
- * grammar. Sources: https://github.com/bman654/clodex/pull/195,
- * https://github.com/openclaw/openclaw/issues/113562
+ * grammar without classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
+ * https://github.com/openclaw/openclaw/issues/113562,
+ * https://github.com/openclaw/openclaw/issues/108580
  */
 export type Patterns = NonNullable<SchemaDialect['patterns']>
 
@@ -50,7 +51,7 @@ const isAnchored = (pattern: string): boolean =>
   pattern.length > 1 &&
   pattern.startsWith('^') &&
   pattern.endsWith('$') &&
-  !/\(\?(?!:)/.test(pattern) &&
+  !/\(\?(?!:)|\\[bBdDsSwW]/.test(pattern) &&
   isPython(pattern)
 
 const refusing = (by: Patterns): SchemaSubset => ({
@@ -59,8 +60,19 @@ const refusing = (by: Patterns): SchemaSubset => ({
     isObject(value) && !Object.keys(value).every(key => compiles(key, by)),
 })
 
+/** A grammar of llama.cpp repeats nothing more often. */
+export const mostRepeated = 2000
+
+const isOften = (value: unknown) => typeof value === 'number' && value > mostRepeated
+
 /** The keywords that such a server refuses. */
 export const refusedPatterns: Readonly<Record<Patterns, SchemaSubset>> = {
   python: refusing('python'),
-  anchored: refusing('anchored'),
+  anchored: {
+    ...refusing('anchored'),
+    minLength: isOften,
+    maxLength: isOften,
+    minItems: isOften,
+    maxItems: isOften,
+  },
 }

@@ -57,6 +57,54 @@ export function resolveReferences(
   return { schema, isLess }
 }
 
+/**
+ * The schema with all that its references name: definitions that stand deeper in it become those of
+ * the whole, as programs put schemas with definitions into others. A reference to nothing allows
+ * any value, which is `isLess`. The same object if each finds its schema.
+ */
+export function withDefinitions(root: JsonObject): { schema: JsonObject; isLess: boolean } {
+  let isLess = false
+  let nested: Map<string, JsonObject> | undefined
+  const added = new Map<string, JsonObject>()
+  const settled = (schema: JsonObject): JsonObject =>
+    mapSchemas(schema, one => {
+      const { $ref, ...beside } = one
+      if (typeof $ref !== 'string' || schemaAt(root, $ref)) return one
+      const name = /^#\/(?:\$defs|definitions)\/([^/]+)$/.exec($ref)?.[1]
+      nested ??= definitionsIn(root)
+      const found = name === undefined ? undefined : nested.get(keyOfPointer(name))
+      if (name === undefined || !found) {
+        isLess = true
+        return beside
+      }
+      added.set(keyOfPointer(name), found)
+      return { ...beside, $ref: `#/$defs/${name}` }
+    })
+  const schema = settled(root)
+  if (added.size === 0) return { schema, isLess }
+  const definitions: JsonObject = isObject(schema['$defs']) ? { ...schema['$defs'] } : {}
+  // One may lead to further ones, which are added while this reads the map.
+  for (const [name, found] of added) setOwn(definitions, name, settled(found))
+  return { schema: { ...schema, $defs: definitions }, isLess }
+}
+
+/** The definitions anywhere in the schema, the first of each name. */
+function definitionsIn(root: JsonObject): Map<string, JsonObject> {
+  const found = new Map<string, JsonObject>()
+  mapSchemas(root, one => {
+    for (const key of ['$defs', 'definitions']) {
+      const list = one[key]
+      if (!isObject(list)) continue
+      for (const name in list) {
+        const schema = list[name]
+        if (isObject(schema) && !found.has(name)) found.set(name, schema)
+      }
+    }
+    return one
+  })
+  return found
+}
+
 /** What a schema says next to a reference holds together with what the reference says. */
 function both(named: JsonObject, beside: JsonObject): JsonObject {
   const lists = [named['required'], beside['required']].filter(Array.isArray)

@@ -4,8 +4,13 @@ import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
 import { fitsAlready } from './fits-already.ts'
 import { inNewest } from './newest-draft.ts'
 import { refusedPatterns } from './patterns.ts'
-import { resolveReferences, schemaAt, withPlacesDefined } from './schema-references.ts'
-import { fitSchema, mapSchemas } from './schema-subset.ts'
+import {
+  resolveReferences,
+  schemaAt,
+  withDefinitions,
+  withPlacesDefined,
+} from './schema-references.ts'
+import { fitSchema, mapSchemas, type SchemaSubset } from './schema-subset.ts'
 import { typed } from './typed-schema.ts'
 
 /** What a schema lost: the codes of notes. */
@@ -19,6 +24,9 @@ export type SchemaLoss =
 export type FittedSchema = { schema: JsonObject; lost: readonly SchemaLoss[]; words?: string }
 
 const nothing: readonly SchemaLoss[] = []
+
+/** The end of a tuple has no type. Source: https://github.com/vercel/ai/issues/18921 */
+const refusedTyped: SchemaSubset = { items: value => value === false }
 
 /** What names a whole schema, and constrains nothing. */
 const naming = ['$schema', '$id'] as const
@@ -38,27 +46,43 @@ export function toolSchema(given: JsonObject, dialect: SchemaDialect): FittedSch
 
 function fittedOnce(given: JsonObject, dialect: SchemaDialect): FittedSchema {
   const { plainRoot = false, references, form, rootKeys, incomplete, patterns } = dialect
-  const lost: SchemaLoss[] = []
-  let isInvalid = false
-  const inner = mapSchemas(given, one => {
-    const newest = inNewest(one, incomplete)
-    isInvalid ||= newest.isLess
-    return form ? loneUnion(withoutNull(newest.schema)) : newest.schema
-  })
-  if (isInvalid) lost.push('schema.invalid')
-  const rooted = asObject(inner, incomplete)
+  const valid = validSchema(given, dialect)
+  const lost = [...valid.lost]
+  const rooted = asObject(valid.schema, incomplete)
   const folded = plainRoot && rooted['type'] === 'object' ? foldRoot(rooted) : rooted
   if (folded !== rooted) lost.push('tool.schema-root')
   const resolved = references ? resolveReferences(folded, references) : undefined
-  if (resolved?.isLess) lost.push('schema.reference')
+  if (resolved?.isLess && !lost.includes('schema.reference')) lost.push('schema.reference')
   const bare = resolved?.schema ?? folded
   const named = form && naming.some(key => key in bare) ? without(bare, [...naming]) : bare
   const complete = form === 'typed' ? typed(named) : undefined
   const typedOnce = complete?.schema ?? named
-  const compiled = patterns ? fitSchema(typedOnce, refusedPatterns[patterns]) : typedOnce
+  const taken = form === 'typed' ? fitSchema(typedOnce, refusedTyped) : typedOnce
+  const compiled = patterns ? fitSchema(taken, refusedPatterns[patterns]) : taken
   if (complete?.isLess || named !== bare || compiled !== typedOnce) lost.push('schema.keywords')
   const fitted = { schema: compiled, lost }
   return rootKeys ? withRootKeys(fitted, rootKeys) : fitted
+}
+
+/**
+ * The schema in the words of the 2020-12 draft, without references to nothing. The same object if
+ * nothing changed.
+ */
+export function validSchema(
+  given: JsonObject,
+  { form, incomplete }: SchemaDialect,
+): Omit<FittedSchema, 'words'> {
+  const lost: SchemaLoss[] = []
+  let isInvalid = false
+  const newest = mapSchemas(given, one => {
+    const { schema, isLess } = inNewest(one, incomplete)
+    isInvalid ||= isLess
+    return form ? loneUnion(withoutNull(schema)) : schema
+  })
+  if (isInvalid) lost.push('schema.invalid')
+  const { schema, isLess } = withDefinitions(newest)
+  if (isLess) lost.push('schema.reference')
+  return { schema, lost }
 }
 
 const hasType = ({ type }: JsonObject, word: string) =>

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject, setOwn } from '../json/json.ts'
 import { mapSchemas } from './schema-subset.ts'
 
 const typing = ['type', '$ref', 'anyOf', 'enum', 'const'] as const
@@ -13,7 +13,8 @@ const anyValue = ['string', 'number', 'boolean', 'object', 'array', 'null'].map(
  */
 export function typed(given: JsonObject): { schema: JsonObject; isLess: boolean } {
   let isLess = false
-  const schema = mapSchemas(given, one => {
+  const schema = mapSchemas(given, given => {
+    const one = withRequired(given)
     if (typing.some(key => one[key] !== undefined)) return one
     const type = typeOf(one)
     if (type === undefined) return { ...one, anyOf: anyValue }
@@ -21,6 +22,17 @@ export function typed(given: JsonObject): { schema: JsonObject; isLess: boolean 
     return { type, ...one }
   })
   return { schema, isLess }
+}
+
+/** Each required property is among the properties. */
+function withRequired(schema: JsonObject): JsonObject {
+  const { required, properties } = schema
+  if (!Array.isArray(required) || !isObject(properties)) return schema
+  const missing = required.filter(name => !Object.hasOwn(properties, String(name)))
+  if (missing.length === 0) return schema
+  const all = { ...properties }
+  for (const name of missing) setOwn(all, String(name), { anyOf: anyValue })
+  return { ...schema, properties: all }
 }
 
 /** What the keywords of a schema are about. */

@@ -8,7 +8,7 @@ import { toolSchema } from '../../kit/tools/tool-schema.ts'
 import type { CodecOptions, Demands, ToolOptions, UpstreamHalf } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { nameTools } from './tool-names.ts'
-import { withoutDuplicates, withStrictness } from './tools.ts'
+import { areManyStrict, withFewStrict, withoutDuplicates, withStrictness } from './tools.ts'
 
 /**
  * Between equal protocols a named vendor gets the tools that it takes, too: one of each name, names
@@ -23,7 +23,11 @@ export function mendTools(
   const { spell, spellProperty, longest } = toolNames
   const tools =
     request.tools &&
-    withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas?.strict, report))
+    withFewStrict(
+      withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas?.strict, report)),
+      schemas?.strict,
+      report,
+    )
   return nameTools(
     tools ? { ...request, tools } : request,
     { spell, longest, namespaces: true, ...(spellProperty && { spellProperty }) },
@@ -76,6 +80,7 @@ export function hasOddTools(
   const request = { messages: [], ...(model !== undefined && { model }) }
   const { toolNames, schemas } = to.demands(request, options)
   const { spellProperty } = toolNames
+  if (areManyStrict(tools, schemas?.strict)) return true
   if (format && spellProperty && !areSpelled(format, spellProperty)) return true
   const seen = new Set<string>()
   return tools.some(tool => {

@@ -6,7 +6,7 @@ import { resolveReferences } from '../../kit/tools/schema-references.ts'
 import { fitSchema } from '../../kit/tools/schema-subset.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
 import { toolKey } from '../../kit/tools/tool-names.ts'
-import { toolSchema } from '../../kit/tools/tool-schema.ts'
+import { toolSchema, validSchema } from '../../kit/tools/tool-schema.ts'
 import type { SchemaDialect } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
@@ -24,16 +24,21 @@ export function fitSchemas(
 
 function fitFormat(
   request: CanonicalRequest,
-  { references, patterns }: SchemaDialect,
+  dialect: SchemaDialect,
   report: PassReport,
 ): CanonicalRequest {
+  const { references, patterns } = dialect
   const format = request.output?.format
   if (!format || !('schema' in format)) return request
-  const resolved = references ? resolveReferences(format.schema, references) : undefined
-  if (resolved?.isLess) report.add('schema.reference', undefined, 'output.format.schema')
-  const bare = resolved?.schema ?? format.schema
+  const field = 'output.format.schema'
+  const valid = validSchema(format.schema, dialect)
+  for (const code of valid.lost) report.add(code, undefined, field)
+  const resolved = references ? resolveReferences(valid.schema, references) : undefined
+  if (resolved?.isLess && !valid.lost.includes('schema.reference'))
+    report.add('schema.reference', undefined, field)
+  const bare = resolved?.schema ?? valid.schema
   const schema = patterns ? fitSchema(bare, refusedPatterns[patterns]) : bare
-  if (schema !== bare) report.add('schema.keywords', undefined, 'output.format.schema')
+  if (schema !== bare) report.add('schema.keywords', undefined, field)
   return schema === format.schema
     ? request
     : { ...request, output: { ...request.output, format: { ...format, schema } } }
@@ -46,7 +51,11 @@ function fitTools(
 ): CanonicalRequest {
   const { tools } = request
   if (!tools) return request
-  const fitting = withoutDuplicates(tools, report).map(tool => withSchema(tool, dialect, report))
+  const fitting = withFewStrict(
+    withoutDuplicates(tools, report).map(tool => withSchema(tool, dialect, report)),
+    dialect.strict,
+    report,
+  )
   return fitting.length === tools.length && fitting.every((tool, i) => tool === tools[i])
     ? request
     : { ...request, tools: fitting }
@@ -72,6 +81,33 @@ export function withStrictness(tool: FunctionTool, report: PassReport): Function
   report.add('tool.strict', tool.at, 'strict')
   const { strictImplied: _, ...lax } = tool
   return { ...lax, strict: false }
+}
+
+/** Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs */
+const mostStrict = 20
+
+/** Are there more strict functions than what enforces grammars takes? */
+export const areManyStrict = (
+  tools: readonly { strict?: unknown }[],
+  strictness: SchemaDialect['strict'],
+): boolean =>
+  strictness === 'grammar' &&
+  tools.length > mostStrict &&
+  tools.filter(({ strict }) => strict === true).length > mostStrict
+
+/** What enforces grammars takes few strict functions, and refuses the request with more. */
+export function withFewStrict(
+  tools: readonly Tool[],
+  strictness: SchemaDialect['strict'],
+  report: PassReport,
+): readonly Tool[] {
+  if (!areManyStrict(tools, strictness)) return tools
+  let strict = 0
+  return tools.map(tool => {
+    if (tool.type !== 'function' || tool.strict !== true || ++strict <= mostStrict) return tool
+    report.add('tool.strict', tool.at, 'strict')
+    return { ...tool, strict: false }
+  })
 }
 
 function withOutput(tool: Tool, { references }: SchemaDialect, report: PassReport): Tool {
