@@ -306,7 +306,8 @@ describe('schemas that programs write', () => {
     const given = { type: 'object', properties: { a: inner } }
     const { schema, notes } = written(to, given, { from: from ?? to })
     const { a } = (schema?.['properties'] ?? {}) as Record<string, { properties: { s: Schema } }>
-    expect(schema?.['$defs'] ?? { S: a?.properties.s }).toEqual({ S: { type: 'string' } })
+    const found: unknown = schema?.['$defs'] ?? { S: a?.properties.s }
+    expect(found).toEqual({ S: { type: 'string' } })
     expect(notes).toEqual([])
   })
 

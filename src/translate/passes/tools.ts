@@ -88,19 +88,19 @@ const mostStrict = 20
 
 /** Are there more strict functions than what enforces grammars takes? */
 export const areManyStrict = (
-  tools: readonly { strict?: unknown }[],
+  tools: readonly object[],
   strictness: SchemaDialect['strict'],
 ): boolean =>
   strictness === 'grammar' &&
   tools.length > mostStrict &&
-  tools.filter(({ strict }) => strict === true).length > mostStrict
+  tools.filter(tool => 'strict' in tool && tool.strict === true).length > mostStrict
 
 /** What enforces grammars takes few strict functions, and refuses the request with more. */
 export function withFewStrict(
-  tools: readonly Tool[],
+  tools: Tool[],
   strictness: SchemaDialect['strict'],
   report: PassReport,
-): readonly Tool[] {
+): Tool[] {
   if (!areManyStrict(tools, strictness)) return tools
   let strict = 0
   return tools.map(tool => {
