@@ -14,11 +14,7 @@ export type Keys = Readonly<Record<string, true | undefined>>
 export function keysOf<T extends object>(): <const Lines extends readonly string[]>(
   ...lines: { [Line in keyof Lines]: WordsIn<Lines[Line], KeyOf<T>> }
 ) => Keys {
-  return (...lines) =>
-    keysIn(
-      (lines as readonly string[]).flatMap(line => line.split(' ')),
-      {},
-    )
+  return (...lines) => keysIn(wordsIn(lines), {})
 }
 
 /** The text, if it consists of these words; else the first word that is none of them. */
@@ -29,6 +25,34 @@ type WordsIn<Text, Word extends string, All = Text> = Text extends `${infer Firs
   : Text extends Word
     ? All
     : { unknown: Text }
+
+/**
+ * What becomes of the keys of a canonical node: `true` for those that its encoder writes, or notes
+ * itself; else the code of the note that they get. Any other is unsupported.
+ */
+export type Book<Code extends string> = Readonly<Record<string, true | Code | undefined>>
+
+/**
+ * The book of a type. `noted`: the keys that are never written, in words, by the code of their note.
+ * @example const book = bookOf<ToolCallPart>()({ 'message.envelope': 'itemId status' }, 'type id at ext')
+ */
+export function bookOf<T extends object>(): <
+  const Noted extends Readonly<Record<string, string>>,
+  const Lines extends readonly string[],
+>(
+  noted: { [Code in keyof Noted]: WordsIn<Noted[Code], KeyOf<T>> },
+  ...lines: { [Line in keyof Lines]: WordsIn<Lines[Line], KeyOf<T>> }
+) => Book<keyof Noted & string> {
+  return (noted, ...lines) => {
+    const book = Object.create(null)
+    for (const key of wordsIn(lines)) book[key] = true
+    for (const code in noted) for (const key of wordsIn([noted[code]])) book[key] = code
+    return book
+  }
+}
+
+const wordsIn = (lines: readonly unknown[]): string[] =>
+  (lines as readonly string[]).flatMap(line => line.split(' '))
 
 /** These keys, and more. */
 export const keysIn = (more: readonly string[], keys: Keys): Keys =>

@@ -3,11 +3,11 @@ import { isNeutral } from '../../canonical/neutral.ts'
 import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
 import type { CodecOptions, FieldNames, NoteTable } from '../../protocol.ts'
-import type { Keys } from '../fields/keys.ts'
+import type { Book, Keys } from '../fields/keys.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { few, keysOfNotes } from './noted.ts'
 import { containerOf, pointer, pointerOf, step } from './path.ts'
-import { commonNotes, type SharedNotes, sharedNotes } from './shared.ts'
+import { commonNotes, notedOnce, type SharedNotes, sharedNotes } from './shared.ts'
 
 export function createReport<Table extends NoteTable>(
   protocol: string,
@@ -18,6 +18,7 @@ export function createReport<Table extends NoteTable>(
   return new Report(protocol, table, fieldNames, into)
 }
 
+type Placed = { at?: Place | undefined; ext?: ExtMap | undefined }
 type Left = { at?: Place; ext?: ExtMap; signature?: unknown }
 type Made = { code: string; made: object; field: string }
 
@@ -162,6 +163,21 @@ export class Report<Table extends NoteTable> {
     if (isObject(value) && this.#placeOf(at).startsWith(`${path}/`))
       this.#unknown(value, path, true)
     else this.#push('field.unsupported', at, prefix + key)
+  }
+
+  /** Notes what an encoder does not write of a node, and what other protocols keep in it. */
+  node(node: Placed, book: Book<keyof Table & string>): void {
+    const { at } = node
+    for (const key in node) {
+      const entry = book[key]
+      if (entry === true) continue
+      const value = node[key as never]
+      if (entry === undefined) this.#unwritten(key, value, at, '')
+      else if (value !== undefined && value !== null)
+        if (notedOnce.has(entry)) this.once(entry, at, key)
+        else this.#push(entry, at, key)
+    }
+    this.ext(node.ext, at)
   }
 
   /** JSON pointer of a canonical field in the source. `at` absent: a field of the top level. */

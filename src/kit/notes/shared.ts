@@ -584,5 +584,8 @@ export const sharedNotes = {
   },
 } as const satisfies NoteTable
 
+/** Notes that say the same of every node: one for each field is enough. */
+export const notedOnce: ReadonlySet<string> = new Set(['message.envelope', 'message.ids'])
+
 /** The notes that every codec may make. */
 export type SharedNotes = typeof commonNotes & typeof sharedNotes

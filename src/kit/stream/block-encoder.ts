@@ -1,6 +1,6 @@
 import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { EncoderEvent, PartStart } from '../../canonical/event.ts'
+import type { EncoderEvent } from '../../canonical/event.ts'
 import type { ExtMap, Place, Role } from '../../canonical/message.ts'
 import {
   type CanonicalResponse,
@@ -9,13 +9,13 @@ import {
   type Usage,
 } from '../../canonical/response.ts'
 import type { CodecOptions, Emit, FieldNames, MachineState, StreamMachine } from '../../protocol.ts'
+import { noteSpeaker } from '../conversation/envelope.ts'
 import {
   lostPhase,
   markCarried,
   type StreamedPhase,
   withStreamedPhase,
 } from '../conversation/phases.ts'
-import { isOtherSpeaker } from '../conversation/speaker.ts'
 import { endedEarly } from '../errors/failed-response.ts'
 import { omitUndefined } from '../fields/omit.ts'
 import { isLimit, isWholeInput } from '../tools/cut-calls.ts'
@@ -146,11 +146,6 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
     state.messages[message] = omitUndefined({ role, at, phase: phase ?? undefined })
   }
 
-  function noteSpeaker(state: State, { message, head }: PartStart): void {
-    const { role = 'assistant', at } = state.messages[message] ?? {}
-    if (isOtherSpeaker(role, [head])) reportOf(state).add('message.role', at, 'role')
-  }
-
   function close(state: State, emit: EmitWire): void {
     const { finish, promptBlocked } = state
     if (!finish && !promptBlocked) {
@@ -223,7 +218,7 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
           return
         case 'part.start':
           begin(state, emit)
-          noteSpeaker(state, event)
+          noteSpeaker(state.messages[event.message], [event.head], reportOf(state))
           state.lastMessage = event.message
           startPart(
             state,

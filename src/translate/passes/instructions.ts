@@ -1,4 +1,5 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
+import { noteEnvelope } from '../../kit/conversation/envelope.ts'
 import { asSystemText } from '../../kit/conversation/system-text.ts'
 import { isInstruction, isTurn } from '../../kit/conversation/turns.ts'
 import { append } from '../../kit/text/append.ts'
@@ -78,14 +79,14 @@ class Placing {
     else if (!isLeading && later !== 'front') {
       if (message.parts.some(instructs))
         this.#report.add('system.mid-conversation-as-user', message.at)
-      leaveEnvelope(message, this.#report)
+      noteEnvelope(message, this.#report)
       for (const part of message.parts) this.#waiting.push(asTagged(part))
     } else {
       const isInstructing = message.parts.some(instructs)
       const head = joined && isInstructing ? this.#head : undefined
       if (head) {
         this.#report.add(isLeading ? 'system.joined' : 'system.hoisted', message.at)
-        leaveEnvelope(message, this.#report)
+        noteEnvelope(message, this.#report)
         joinTo(head.parts, message.parts)
       } else {
         if (!isLeading) this.#report.add('system.hoisted', message.at)
@@ -114,14 +115,6 @@ class Placing {
   }
 }
 
-/** Notes what belongs to a message that is left out or becomes a part of another one. */
-function leaveEnvelope({ name, id, status, phase, ext, at }: Message, report: PassReport): void {
-  if (name !== undefined) report.add('message.name', at, 'name')
-  report.onceEach('message.envelope', at, { itemId: id, status })
-  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
-  report.ext(ext, at)
-}
-
 /**
  * The message with the role that the target accepts, and without parts that no instruction can
  * hold. Undefined: nothing is left.
@@ -144,7 +137,7 @@ function asInstruction(
       part => part.type === 'text' && !instructs(part) && !part.cache && !part.citations?.length,
     )
   if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
-    leaveEnvelope(message, report)
+    noteEnvelope(message, report)
     for (const part of parts) report.ext(part.ext, part.at)
     return undefined
   }

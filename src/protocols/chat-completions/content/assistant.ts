@@ -9,7 +9,7 @@ import type {
   ServerToolPart,
   TextPart,
 } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -289,7 +289,10 @@ export const isInCalls = ({ at }: OpaquePart): boolean =>
 const joined = (before: unknown, text: string) =>
   typeof before === 'string' ? before + text : text
 
-const handled = keysOf<TextPart>()('type text at ext cache citations logprobs signature phase')
+const handled = bookOf<TextPart>()(
+  { 'cache.unsupported': 'cache' },
+  'type text at ext citations logprobs signature phase',
+)
 
 /** Writes `content`, and, for clients, `annotations`. */
 function encodeBody(
@@ -326,10 +329,8 @@ export function noteUnwritten(
   recipient: Filling['recipient'],
   report: Writing['report'],
 ): void {
-  if (part.cache) report.add('cache.unsupported', part.at, 'cache')
-  report.unwritten(part, handled, part.at)
+  report.node(part, handled)
   if (recipient === 'server') report.rest({ logprobs: part.logprobs }, part.at)
-  report.ext(part.ext, part.at)
 }
 
 /**

@@ -47,9 +47,8 @@ export function encodeAudioOutput(
   { report, native }: Pick<Writing, 'report' | 'native'>,
 ): ChatCompletionsAudio {
   const { source, transcript, id, expiresAt, at, ext } = part
-  report.unwritten(part, handled, at)
+  report.node(part, handled)
   if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')
-  report.ext(ext, at)
   const shown = id ?? (source.type === 'reference' ? source.id || undefined : undefined)
   const data = source.type === 'base64' ? source.data : undefined
   if (native)

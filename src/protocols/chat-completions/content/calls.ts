@@ -1,7 +1,7 @@
 import type { Part, Place, Signature, ToolCallPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullishOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
@@ -152,20 +152,18 @@ export function encodeLegacyCall(part: ToolCallPart, writing: PartWriting): Chat
   return wire
 }
 
-const handled = keysOf<ToolCallPart>()(
-  'type id idOrigin name namespace kind input signature itemId status caller async cache cut',
-  'at ext',
+const handled = bookOf<ToolCallPart>()(
+  { 'message.ids': 'itemId status' },
+  'type id idOrigin name namespace kind input signature caller async cache cut at ext',
 )
 
 /** Makes notes for the fields of a call that no spelling of calls has. */
 function noteBeside(part: ToolCallPart, { report, native }: PartWriting): void {
-  const { itemId, status, caller, async, at } = part
-  report.unwritten(part, handled, at)
+  const { caller, async, at } = part
+  report.node(part, handled)
   if (!isDirect(caller)) report.rest({ caller }, at)
   if (async) report.rest({ async }, at)
   if (part.cache && !native) report.add('cache.unsupported', at, 'cache')
-  report.onceEach('message.ids', at, { itemId, status })
-  report.ext(part.ext, at)
 }
 
 export function encodeCall(

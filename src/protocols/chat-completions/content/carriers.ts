@@ -181,8 +181,7 @@ export function takesReasoning(
     return false
   }
   if (part.cache && from.recipient === 'server') report.add('cache.unsupported', at, 'cache')
-  report.unwritten(part, handled, at)
-  report.ext(part.ext, at)
+  report.node(part, handled)
   return true
 }
 

@@ -7,7 +7,7 @@ import type {
   TextPart,
 } from '../../../canonical/message.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -122,8 +122,7 @@ function encodePart(part: Part, writing: Writing): ChatCompletionsBlock[] {
     case 'search-result': {
       const { source, title, parts, citations, at } = part
       report.add('document.flattened', at)
-      report.ext(part.ext, at)
-      report.unwritten(part, handledOfSearchResult, at)
+      report.node(part, handledOfSearchResult)
       if (citations?.enabled) report.rest({ citations }, at)
       const blocks = encodeParts(parts, writing)
       return [
@@ -168,12 +167,11 @@ function encodeDocument(
   const { filename, title, citations, at } = part
   const { report } = writing
   report.add('document.flattened', at)
-  report.unwritten(part, handledOfDocument, at)
+  report.node(part, handledOfDocument)
   report.rest(
     { ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) },
     at,
   )
-  report.ext(part.ext, at)
   const blocks =
     source.type === 'text'
       ? [{ type: 'text' as const, text: source.text }]
@@ -185,15 +183,16 @@ function encodeDocument(
   ]
 }
 
-const handledOfTextPart = keysOf<TextPart>()('type text at ext cache citations signature')
+const handledOfTextPart = bookOf<TextPart>()(
+  { 'reasoning.foreign-signature': 'signature' },
+  'type text at ext cache citations',
+)
 
 function encodeText(part: TextPart, writing: Writing): ChatCompletionsBlock {
-  const { text, at, ext, citations, signature } = part
+  const { text, at, ext, citations } = part
   const { report } = writing
   if (citations) for (const _ of citations) report.add('citation.unsupported', at, 'citations')
-  if (signature) report.add('reasoning.foreign-signature', at, 'signature')
-  report.unwritten(part, handledOfTextPart, at)
-  report.ext(ext, at)
+  report.node(part, handledOfTextPart)
   return wireOf<ChatCompletionsBlockOf<'text'>>(
     part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text },
     ext,
@@ -203,8 +202,7 @@ function encodeText(part: TextPart, writing: Writing): ChatCompletionsBlock {
 const handledOfRefusalPart = keysOf<RefusalPart>()('type text at ext')
 
 function encodeRefusal(part: RefusalPart, { report }: Writing): ChatCompletionsBlock {
-  report.unwritten(part, handledOfRefusalPart, part.at)
-  report.ext(part.ext, part.at)
+  report.node(part, handledOfRefusalPart)
   return wireOf<ChatCompletionsBlockOf<'refusal'>>(
     { type: 'refusal', refusal: part.text },
     part.ext,

@@ -235,7 +235,6 @@ const handled = keysOf<MediaPart>()(
 function leave(part: MediaPart, unplaced: object, { report }: PartWriting): void {
   const { citations, at } = part
   report.rest(unplaced, at)
-  report.unwritten(part, handled, at)
+  report.node(part, handled)
   if (citations?.enabled) report.rest({ citations }, at)
-  report.ext(part.ext, at)
 }

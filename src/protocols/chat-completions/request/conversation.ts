@@ -7,7 +7,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
@@ -226,9 +226,9 @@ function noteEnvelope(
   report.ext(ext, at)
 }
 
-const handled = keysOf<ToolResultPart>()(
-  'type callId name namespace kind content structured isError itemId status synthesized',
-  'caller cache at ext',
+const handled = bookOf<ToolResultPart>()(
+  { 'message.ids': 'itemId status' },
+  'type callId name namespace kind content structured isError synthesized caller cache at ext',
 )
 
 /** One `tool` message. Media, which it cannot hold, are added to `media`. */
@@ -237,25 +237,11 @@ function encodeResult(
   { ext, at: messageAt }: Message,
   { writing, media }: { writing: Writing; media: ChatCompletionsBlock[] },
 ): ChatCompletionsWrittenMessage {
-  const {
-    callId,
-    name,
-    namespace,
-    content,
-    isError,
-    itemId,
-    status,
-    synthesized,
-    caller,
-    cache,
-    at,
-  } = part
+  const { callId, name, namespace, content, isError, synthesized, caller, cache, at } = part
   const { report, options, native } = writing
-  report.unwritten(part, handled, at)
+  report.node(part, handled)
   if (!isDirect(caller)) report.rest({ caller }, at)
-  report.onceEach('message.ids', at, { itemId, status })
   if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
-  report.ext(part.ext, at)
   report.ext(ext, messageAt)
 
   if (!native) report.rest({ name, namespace }, at)

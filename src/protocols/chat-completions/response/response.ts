@@ -3,9 +3,9 @@ import type { CanonicalError } from '../../../canonical/error.ts'
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
+import { noteSpeaker } from '../../../kit/conversation/envelope.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
@@ -279,7 +279,7 @@ export function noteMessage(
   { role = 'assistant', parts = [], id, status, at }: Partial<Message>,
   report: ChatCompletionsReport,
 ): void {
-  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
+  noteSpeaker({ role, at }, parts, report)
   report.onceEach('message.ids', at, { itemId: id, ...(status !== 'completed' && { status }) })
 }
 
@@ -290,8 +290,7 @@ function encodeCandidate(
 ): ChatCompletionsWrittenChoice {
   const { index, at: place, messages, finish, logprobs, ext } = candidate
   const { report, options } = writing
-  report.unwritten(candidate, handledOfCandidate, place)
-  report.ext(ext, place)
+  report.node(candidate, handledOfCandidate)
   const [first] = messages
   for (const one of messages) noteMessage(one, report)
   const parts = flatMap(messages, withPhase)

@@ -5,7 +5,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish } from '../../../kit/fields/omit.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
@@ -111,16 +111,15 @@ function isErrorAt(status: unknown): boolean | undefined {
 
 // ---- canonical → wire
 
-const writtenCall = keysOf<ToolCallPart>()(
-  'type id idOrigin itemId name namespace kind input status cut cache signature at ext',
+const writtenCall = bookOf<ToolCallPart>()(
+  { 'message.envelope': 'itemId status' },
+  'type id idOrigin name namespace kind input cut cache signature at ext',
 )
 
 export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWrittenBlock {
   const { report } = writing
-  const { itemId, name, namespace, kind, input, status, cut, at, ext } = part
-  report.unwritten(part, writtenCall, at)
-  report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId, status })
+  const { name, namespace, kind, input, cut, at, ext } = part
+  report.node(part, writtenCall)
   if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
   return blockOf<ConverseWrittenBlock, 'toolUse'>(
     'toolUse',
@@ -133,9 +132,9 @@ export function encodeCall(part: ToolCallPart, writing: Writing): ConverseWritte
   )
 }
 
-const writtenResult = keysOf<ToolResultPart>()(
-  'type callId name namespace kind content structured isError itemId status synthesized cache',
-  'signature at ext',
+const writtenResult = bookOf<ToolResultPart>()(
+  { 'message.envelope': 'itemId status' },
+  'type callId kind content structured isError synthesized cache signature at ext',
 )
 
 /** `blocks`: its encoded content. */
@@ -145,11 +144,8 @@ export function encodeResult(
   writing: Writing,
 ): ConverseWrittenBlock {
   const { report, family, native } = writing
-  const { name, namespace, isError, itemId, status, synthesized, at, ext } = part
-  report.unwritten(part, writtenResult, at)
-  report.rest({ name, namespace }, at)
-  report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId, status })
+  const { isError, synthesized, at, ext } = part
+  report.node(part, writtenResult)
   // Only these models refuse the field.
   const takesStatus = native || family !== 'writer'
   if (isError && !takesStatus) report.add('field.unsupported', at, 'isError')

@@ -221,8 +221,7 @@ export function encodePart(
       return encodeText(part, writing, role)
     case 'refusal': {
       const { text, phase, at } = part
-      report.unwritten(part, writtenRefusal, at)
-      report.ext(part.ext, at)
+      report.node(part, writtenRefusal)
       if (!text.trim() && (!text || writing.to === 'provider')) return []
       report.add('refusal.as-text', at)
       return [...(phase && writing.opens ? [phaseBlock(phase)] : []), { text }]
@@ -266,9 +265,8 @@ function encodeText(
 ): ConverseWrittenBlock[] {
   const { report, native, to, opens } = writing
   const { text, citations, cache, signature, phase, at, ext } = part
-  report.unwritten(part, writtenText, at)
+  report.node(part, writtenText)
   if (phase && !opens) report.rest({ phase }, at)
-  report.ext(ext, at)
   // An empty text with a signature is that of a carrier block: only the carrier is written again.
   if (native && !text && signature) return []
   const cited = citations?.length ? citations : undefined
@@ -294,9 +292,8 @@ function encodeSearchResult(
   { report }: Writing,
   write: (parts: readonly Part[]) => ConverseWrittenBlock[],
 ): ConverseWrittenBlock {
-  const { source, title, parts, citations, at, ext } = part
-  report.unwritten(part, writtenResult, at)
-  report.ext(ext, at)
+  const { source, title, parts, citations, ext } = part
+  report.node(part, writtenResult)
   const content = flatMap(write(parts), ({ text }) => (text === undefined ? [] : [{ text }]))
   for (const inner of parts) if (inner.type !== 'text') report.add('part.unsupported', inner.at)
   const own = citations && { ...ownUnder(ext, 'citations'), ...citations }

@@ -185,8 +185,7 @@ export function encodeMedia(
     refused(part, writing)
     return []
   }
-  report.unwritten(part, written, at)
-  report.ext(ext, at)
+  report.node(part, written)
   if (detail !== undefined && detail !== 'auto') report.add('media.detail-dropped', at, 'detail')
   const own = { format: form.format, source: { ...ownUnder(ext, 'source'), ...form.source } }
   if (form.kind !== 'document') {

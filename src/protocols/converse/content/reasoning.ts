@@ -143,8 +143,7 @@ export const carrierOf = (block: ConverseBlock): Carried | undefined =>
 
 export function encodeReasoning(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
   const { report, to, opens } = writing
-  report.unwritten(part, writtenReasoning, part.at)
-  report.ext(part.ext, part.at)
+  report.node(part, writtenReasoning)
   return to === 'provider' && !(opens && part.signature)
     ? encodeForProvider(part, writing)
     : encodeSealed(part, writing)

@@ -194,8 +194,7 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
   const { report, native, family } = writing
   const { name, namespace, description, parameters, strict, strictImplied, deferLoading, at, ext } =
     tool
-  report.unwritten(tool, written, at)
-  report.ext(ext, at)
+  report.node(tool, written)
   if (deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const isRefused = strict === true && !native && refusesSchemas(writing.model)
   if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')

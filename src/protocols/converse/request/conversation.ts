@@ -1,4 +1,5 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
+import { noteEnvelope } from '../../../kit/conversation/envelope.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -68,7 +69,7 @@ export function encodeConversation(
   writing: RequestWriting,
 ): Conversation {
   const { native, report } = writing
-  for (const message of messages) encodeEnvelope(message, writing)
+  for (const message of messages) noteEnvelope(message, writing.report)
   const first = messages.findIndex(({ role, origin }) =>
     native ? origin !== 'instructions' : role !== 'system' && role !== 'developer',
   )
@@ -85,17 +86,6 @@ export function encodeConversation(
       ? others.map(message => encodeNative(message, marks, writing))
       : encodeTurns(others, system.length > 0, marks, writing),
   }
-}
-
-/** Notes the fields of a message that have no place in this protocol. */
-function encodeEnvelope(
-  { at, ext, name, id, status, phase }: Message,
-  { report }: RequestWriting,
-): void {
-  report.ext(ext, at)
-  if (name !== undefined) report.add('message.name', at, 'name')
-  report.onceEach('message.envelope', at, { itemId: id, status })
-  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
 type Into = {

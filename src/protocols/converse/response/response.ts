@@ -1,9 +1,9 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
+import { noteResponseEnvelope } from '../../../kit/conversation/envelope.ts'
 import { responseCallId } from '../../../kit/conversation/ids.ts'
-import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { withPhase } from '../../../kit/conversation/phases.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
@@ -272,12 +272,7 @@ const hasText = (parts: readonly Part[]) =>
 
 function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock[] {
   const { report } = writing
-  const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
-  report.rest({ ...rest, ...omitUndefined({ name }) }, at)
-  if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
-  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
-  report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
-  report.ext(ext, at)
+  noteResponseEnvelope(message, report)
   return encodeParts(withPhase(message), writing, 'assistant')
 }
 

@@ -7,7 +7,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -190,17 +190,14 @@ function readResponse(
 
 // ---- canonical → wire
 
-const handledOfCall = keysOf<ToolCallPart>()(
-  'type id idOrigin itemId name namespace kind input status cut signature at ext',
+const handledOfCall = bookOf<ToolCallPart>()(
+  { 'message.envelope': 'itemId status' },
+  'type id idOrigin name namespace kind input cut signature at ext',
 )
 
 export function encodeCall(part: ToolCallPart, writing: Writing): GenerateContentWrittenPart {
-  const { report } = writing
-  const { id, itemId, name, namespace, status, at, ext } = part
-  report.unwritten(part, handledOfCall, at)
-  report.ext(ext, at)
-  if (itemId !== undefined || status !== undefined)
-    report.onceEach('message.envelope', at, { itemId, status })
+  const { id, name, namespace, at, ext } = part
+  writing.report.node(part, handledOfCall)
   const own = ownFields(ext)
   const { inside, beside } = own ? splitBeside(own) : {}
   return {
@@ -217,9 +214,9 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GenerateConten
 
 type WriteParts = (parts: readonly Part[]) => GenerateContentWrittenPart[]
 
-const handledOfResult = keysOf<ToolResultPart>()(
-  'type callId name namespace kind content structured isError itemId status synthesized',
-  'signature at ext',
+const handledOfResult = bookOf<ToolResultPart>()(
+  { 'message.envelope': 'itemId status' },
+  'type callId name namespace kind content structured isError synthesized signature at ext',
 )
 
 export function encodeResult(
@@ -228,10 +225,8 @@ export function encodeResult(
   write: WriteParts,
 ): GenerateContentWrittenPart[] {
   const { report, native } = writing
-  const { callId, name, namespace, itemId, status, at, ext } = part
-  report.unwritten(part, handledOfResult, at)
-  report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId, status })
+  const { callId, name, namespace, at, ext } = part
+  report.node(part, handledOfResult)
   const shown = part.content.slice(writing.repeated?.get(part) ?? 0)
   const data = shown.filter(one => !hasText(one))
   const written = write(shown.filter(one => hasText(one) && !isInner(one, report)))

@@ -243,10 +243,9 @@ const handledOfText = keysOf<TextPart>()('type text citations logprobs signature
 function encodeText(part: TextPart, writing: Writing): GenerateContentWrittenPart[] {
   const { report, native, beside, instructs, opens } = writing
   const { text, citations, logprobs, signature, phase, at, ext } = part
-  report.unwritten(part, handledOfText, at)
+  report.node(part, handledOfText)
   if (phase && !opens) report.rest({ phase }, at)
   if (!beside && logprobs) report.rest({ logprobs }, at)
-  report.ext(ext, at)
   if (!beside)
     for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
   const signed = sign(part, writing, text ? {} : { attach: 'text' })
@@ -266,9 +265,8 @@ const handledOfRefusal = keysOf<RefusalPart>()('type text signature phase at ext
 
 function encodeRefusal(part: RefusalPart, writing: Writing): GenerateContentWrittenPart[] {
   const { report, opens } = writing
-  const { text, phase, at, ext } = part
-  report.unwritten(part, handledOfRefusal, at)
-  report.ext(ext, at)
+  const { text, phase, at } = part
+  report.node(part, handledOfRefusal)
   if (!text) return []
   report.add('refusal.as-text', at)
   return [...(phase && opens ? [phasePart(phase)] : []), { text, ...sign(part, writing) }]

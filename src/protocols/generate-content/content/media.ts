@@ -168,8 +168,7 @@ function kindOf(mime: string | undefined, source: MediaPart['source']): MediaPar
 type WriteParts = (parts: readonly Part[]) => GenerateContentWrittenPart[]
 
 const handled = keysOf<MediaPart>()(
-  'type kind source filename title context detail citations transcript expiresAt video cache',
-  'signature at ext',
+  'type kind source filename detail transcript expiresAt video signature at ext',
 )
 
 export function encodeMedia(
@@ -178,48 +177,22 @@ export function encodeMedia(
   write: WriteParts,
 ): GenerateContentWrittenPart[] {
   const { report, native, inResult } = writing
-  const {
-    source,
-    filename,
-    title,
-    context,
-    detail,
-    citations,
-    transcript,
-    expiresAt,
-    video,
-    cache,
-    at,
-    ext,
-  } = part
+  const { source, filename, detail, transcript, expiresAt, video, at, ext } = part
   if (source.type === 'reference') {
     report.add(transcript ? 'media.transcript' : 'media.unsupported', at)
     return transcript ? [{ text: transcript }] : []
   }
   if (source.type === 'parts') {
     report.add('media.flattened', at)
-    report.unwritten(part, handled, at)
-    report.rest({ filename, title, context, citations, cache }, at)
-    report.ext(ext, at)
+    report.node(part, handled)
+    report.rest({ filename }, at)
     return write(source.parts.filter(inner => !isInner(inner, report)))
   }
   const written = encodeSource(part, writing)
   if (!written) return []
-  report.unwritten(part, handled, at)
+  report.node(part, handled)
   // Only some hosts of this protocol accept a file name.
-  report.rest(
-    {
-      filename: native ? undefined : filename,
-      title,
-      context,
-      citations,
-      transcript,
-      expiresAt,
-      cache,
-    },
-    at,
-  )
-  report.ext(ext, at)
+  report.rest({ filename: native ? undefined : filename, transcript, expiresAt }, at)
   if (inResult && !native) {
     report.rest({ video, detail: detail === 'auto' ? undefined : detail }, at)
     return [{ ...ownFields(ext), ...written }]

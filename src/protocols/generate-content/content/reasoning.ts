@@ -253,8 +253,7 @@ export function encodeReasoning(
 ): GenerateContentWrittenPart[] {
   const { report, opens } = writing
   const { id, signature, at, ext } = part
-  report.unwritten(part, writtenReasoning, at)
-  report.ext(ext, at)
+  report.node(part, writtenReasoning)
   const segments = part.segments.filter(({ text }) => text)
   const isEmpty = segments.length === 0
   const carried = opens && signature !== undefined

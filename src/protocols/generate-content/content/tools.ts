@@ -326,12 +326,11 @@ function encodeFunction(
     at,
     ext,
   } = tool
-  report.unwritten(tool, handledOfFunction, at)
+  report.node(tool, handledOfFunction)
   if (deferLoading) report.rest({ deferLoading }, at)
   if (allowedCallers?.some(caller => caller !== 'direct')) report.rest({ allowedCallers }, at)
   if (eagerStreaming) report.rest({ eagerStreaming }, at)
   if (strict) report.rest({ strict }, at)
-  report.ext(ext, at)
   return {
     ...ownFields(ext),
     name: toolName(name, namespace, at),

@@ -1,4 +1,5 @@
 import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import { noteEnvelope } from '../../../kit/conversation/envelope.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -176,19 +177,8 @@ export function encodeConversation(
   messages: readonly Message[],
   writing: RequestWriting,
 ): Conversation {
-  for (const message of messages) encodeEnvelope(message, writing)
+  for (const message of messages) noteEnvelope(message, writing.report)
   return writing.native ? encodeOwn(messages, writing) : encodeForeign(messages, writing)
-}
-
-/** Notes the fields of a message that cannot be written here. */
-function encodeEnvelope(
-  { at, ext, name, id, status, phase }: Message,
-  { report }: RequestWriting,
-): void {
-  report.ext(ext, at)
-  if (name !== undefined) report.add('message.name', at, 'name')
-  report.onceEach('message.envelope', at, { itemId: id, status })
-  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
 /** One content for each message of a request that came in this protocol. */

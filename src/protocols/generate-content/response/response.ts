@@ -1,9 +1,9 @@
 import { isContent } from '../../../canonical/content.ts'
 import type { Message, Part, Place, TextPart, TokenLogprob } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse } from '../../../canonical/response.ts'
+import { noteResponseEnvelope } from '../../../kit/conversation/envelope.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
-import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { withPhase } from '../../../kit/conversation/phases.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
@@ -335,8 +335,7 @@ function encodeCandidate(
   { native, options, report }: ResponseWriting,
 ): GenerateContentWrittenCandidate {
   const { index, at, messages, finish, logprobs, ext } = candidate
-  report.unwritten(candidate, handledOfCandidate, at)
-  report.ext(ext, at)
+  report.node(candidate, handledOfCandidate)
   const sources = new Map<GenerateContentWrittenPart, TextPart>()
   const writing = responseWriting(report, native, (part, written) => sources.set(written, part))
   const gathered = options.signedReasoning === 'calls' && !native ? nothingGathered() : undefined
@@ -378,8 +377,6 @@ export function textParts({ text, thought }: GenerateContentWrittenPart): TextPa
 /** Can a client give a result for this call? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
-const handledOfMessage = keysOf<Message>()('role parts origin id status phase at ext')
-
 /**
  * `gathered`: the text length and reasoning since the last call, for the next one to carry;
  * changed.
@@ -390,38 +387,13 @@ function encodeMessage(
   gathered: Gathered | undefined,
 ): GenerateContentWrittenPart[] {
   const { report } = writing
-  const { role, parts, phase, at, ext } = message
-  report.unwritten(message, handledOfMessage, at)
-  if (phase && !hasWords(parts)) report.rest({ phase }, at)
-  noteSpeaker(role, parts, at, report)
-  noteEnvelope(message, report)
-  report.ext(ext, at)
+  noteResponseEnvelope(message, report)
   return flatMap(withPhase(message), part => {
     const written = encodePart(part, writing)
     if (gathered) carryReasoning(gathered, part, written)
     return written
   })
 }
-
-/** Notes that somebody other than the model speaks. */
-export function noteSpeaker(
-  role: Message['role'],
-  parts: readonly Part[],
-  at: Place | undefined,
-  report: GenerateContentReport,
-): void {
-  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
-}
-
-/** Notes what a message has besides its parts, unless it says what every response does. */
-export const noteEnvelope = (
-  { id, status, at }: { id?: string; status?: Message['status'] | undefined; at?: Place },
-  report: GenerateContentReport,
-): void =>
-  report.onceEach('message.envelope', at, {
-    itemId: id,
-    status: status === 'completed' ? undefined : status,
-  })
 
 /** Context for writing parts of a response. */
 export function responseWriting(

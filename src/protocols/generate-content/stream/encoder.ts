@@ -2,6 +2,7 @@ import { mergeExt } from '../../../canonical/collect.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
 import type { EncoderEvent } from '../../../canonical/event.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
+import { noteIds, noteSpeaker } from '../../../kit/conversation/envelope.ts'
 import { lostPhase, markCarried, withStreamedPhase } from '../../../kit/conversation/phases.ts'
 import { endedEarly, noteFinish } from '../../../kit/errors/failed-response.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
@@ -12,13 +13,7 @@ import { encodeBareError } from '../errors.ts'
 import type { GenerateContentOptions, Options } from '../options.ts'
 import { ownFields, ownObject, protocolName } from '../own.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
-import {
-  isSameGrounding,
-  joinGrounding,
-  noteEnvelope,
-  noteSpeaker,
-  writeLogprobs,
-} from '../response/response.ts'
+import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
 import type {
   GenerateContentGrounding,
   GenerateContentWire,
@@ -94,7 +89,7 @@ export const streamEncoder: StreamMachine<
       case 'message.end': {
         const opened = laneOf(state, event.candidate).phases[event.message]
         reportOf(state).rest(lostPhase(opened), opened?.at)
-        noteEnvelope(event, reportOf(state))
+        noteIds(event, reportOf(state))
         reportOf(state).ext(event.ext, event.at)
         return
       }
@@ -159,7 +154,7 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
   const report = reportOf(state)
   report.rest(rest, at)
   report.ext(ext, at)
-  noteEnvelope(event, report)
+  noteIds(event, report)
   const lane = laneOf(state, candidate)
   lane.around = { ...lane.around, ...ownFields(ext) }
   if (role !== 'assistant') lane.voices[message] = { role, at }
@@ -170,7 +165,7 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
 function partLane(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
   const lane = laneOf(state, candidate)
   const speaker = lane.voices[message]
-  if (speaker) noteSpeaker(speaker.role, [head], speaker.at, reportOf(state))
+  if (speaker) noteSpeaker(speaker, [head], reportOf(state))
   return lane
 }
 

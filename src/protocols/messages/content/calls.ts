@@ -1,5 +1,5 @@
 import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -106,9 +106,9 @@ export function decodeResult(
 
 // ---- canonical → wire
 
-const writtenCall = keysOf<ToolCallPart>()(
-  'type id idOrigin itemId name namespace kind input caller toolset status cut cache',
-  'signature at ext',
+const writtenCall = bookOf<ToolCallPart>()(
+  { 'message.envelope': 'itemId status' },
+  'type id idOrigin name namespace kind input caller toolset cut cache signature at ext',
 )
 
 export function encodeCall(
@@ -116,10 +116,8 @@ export function encodeCall(
   writing: Writing,
 ): MessagesWrittenBlockOf<'tool_use'> {
   const { report, native, to } = writing
-  const { itemId, name, namespace, kind, input, caller, toolset, status, cut, at, ext } = part
-  report.unwritten(part, writtenCall, at)
-  report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId, status })
+  const { name, namespace, kind, input, caller, toolset, cut, at, ext } = part
+  report.node(part, writtenCall)
   if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
   if (!isCaller(caller)) report.add('field.unsupported', at, 'caller')
   const call = wireOf<MessagesWrittenBlockOf<'tool_use'>>(
@@ -139,9 +137,9 @@ export function encodeCall(
   return marked(call, part, writing)
 }
 
-const writtenResult = keysOf<ToolResultPart>()(
-  'type callId name namespace kind content structured isError itemId toolset status',
-  'synthesized cache signature at ext',
+const writtenResult = bookOf<ToolResultPart>()(
+  { 'message.envelope': 'itemId status' },
+  'type callId kind content structured isError toolset synthesized cache signature at ext',
 )
 
 /** `blocks`: its encoded content. */
@@ -151,11 +149,8 @@ export function encodeResult(
   writing: Writing,
 ): MessagesWrittenBlockOf<'tool_result'> {
   const { report, native } = writing
-  const { name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
-  report.unwritten(part, writtenResult, at)
-  report.rest({ name, namespace }, at)
-  report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId, status })
+  const { isError, toolset, synthesized, at, ext } = part
+  report.node(part, writtenResult)
   // The server takes only text in a failed result.
   const isFlagged = isError && (native || blocks.every(({ type }) => type === 'text'))
   if (isError && !isFlagged) report.add('tool-result.error-flag', at, 'isError')

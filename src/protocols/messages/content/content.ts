@@ -211,8 +211,7 @@ export function encodePart(
       return encodeText(part, writing, role)
     case 'refusal': {
       const { text, phase, at } = part
-      report.unwritten(part, writtenRefusal, at)
-      report.ext(part.ext, at)
+      report.node(part, writtenRefusal)
       if (!text) return []
       report.add('refusal.as-text', at)
       return [
@@ -237,9 +236,8 @@ export function encodePart(
     case 'media':
       return encodeMedia(part, role, writing, parts => encodeParts(parts, writing, 'user'))
     case 'search-result': {
-      const { source, title, parts, citations, at, ext } = part
-      report.unwritten(part, writtenResult, at)
-      report.ext(ext, at)
+      const { source, title, parts, citations, ext } = part
+      report.node(part, writtenResult)
       const content = encodeParts(parts, writing, role)
       return [
         marked(
@@ -282,9 +280,8 @@ function encodeText(
 ): MessagesWrittenBlock[] {
   const { report, native, to, opens } = writing
   const { text, citations, cache, signature, phase, at, ext } = part
-  report.unwritten(part, writtenText, at)
+  report.node(part, writtenText)
   if (phase && !opens) report.rest({ phase }, at)
-  report.ext(ext, at)
   // An empty text with a signature is that of a carrier block: only the carrier is written again.
   if (native && !text && signature) return []
   const front = phase && opens ? [phaseBlock(phase)] : []

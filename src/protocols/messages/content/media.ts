@@ -160,8 +160,7 @@ export function encodeMedia(
     report.add('media.unsupported', at)
     return []
   }
-  report.unwritten(part, written, at)
-  report.ext(ext, at)
+  report.node(part, written)
   if (detail !== undefined && detail !== 'auto') report.add('media.detail-dropped', at, 'detail')
   if (block.type === 'image') {
     if (title !== undefined) report.add('field.unsupported', at, 'title')

@@ -101,8 +101,7 @@ type Thinking = MessagesWrittenBlockOf<'thinking'> | Redacted
 
 export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
   const { report, to, opens } = writing
-  report.unwritten(part, writtenReasoning, part.at)
-  report.ext(part.ext, part.at)
+  report.node(part, writtenReasoning)
   return to === 'provider' && !(opens && part.signature)
     ? encodeForProvider(part, writing)
     : encodeSealed(part, report)

@@ -192,8 +192,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
     at,
     ext,
   } = tool
-  report.unwritten(tool, written, at)
-  report.ext(ext, at)
+  report.node(tool, written)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const enforced = !native && strict === true && parameters
   const isUnfit = enforced && !(strictImplied ? isEnforceable(enforced) : endsSomewhere(enforced))

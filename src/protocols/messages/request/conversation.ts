@@ -1,4 +1,5 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
+import { noteEnvelope } from '../../../kit/conversation/envelope.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -128,7 +129,7 @@ export function encodeMessages(
   writing: RequestWriting,
 ): { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] } {
   const { native, report } = writing
-  for (const message of messages) encodeEnvelope(message, report)
+  for (const message of messages) noteEnvelope(message, report)
   const first = messages.findIndex(({ role, origin }) =>
     native ? origin !== 'instructions' : role !== 'system' && role !== 'developer',
   )
@@ -139,17 +140,6 @@ export function encodeMessages(
     ? others.map(message => encodeNative(message, writing))
     : encodeTurns(others, system.length > 0, writing)
   return system.length === 0 ? { messages: wires } : { system: contentOf(system), messages: wires }
-}
-
-/** Notes the fields of a message that have no place in this protocol. */
-function encodeEnvelope(
-  { at, ext, name, id, status, phase }: Message,
-  report: MessagesReport,
-): void {
-  report.ext(ext, at)
-  if (name !== undefined) report.add('message.name', at, 'name')
-  report.onceEach('message.envelope', at, { itemId: id, status })
-  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
 function encodeSystem(

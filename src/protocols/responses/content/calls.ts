@@ -6,7 +6,7 @@ import type {
   ToolResultPart,
 } from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
-import { keysOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf } from '../../../kit/fields/keys.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -116,9 +116,9 @@ export const validCallId = /^[\x21-\x7e]{1,64}$/
 const wireCallId = (id: string, { native, target }: Writing) =>
   native || target === 'input' ? id : mapCallId(id, validCallId)
 
-const handledOfCall = keysOf<ToolCallPart>()(
+const handledOfCall = bookOf<ToolCallPart>()(
+  { 'cache.unsupported': 'cache' },
   'type id idOrigin itemId name namespace kind input caller async status cut at ext signature',
-  'cache',
 )
 
 /** In a request, only an id of this protocol is written. */
@@ -137,9 +137,7 @@ type CallItem = ResponsesItemOf<'function_call' | 'custom_tool_call'> | Response
 export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): CallItem {
   const { id, name, namespace, input, caller, async, at, signature } = part
   const { report, native } = writing
-  report.ext(part.ext, at)
-  report.unwritten(part, handledOfCall, at)
-  if (part.cache) report.add('cache.unsupported', at, 'cache')
+  report.node(part, handledOfCall)
   if (signature && !opensEnvelopes(writing))
     report.add('reasoning.foreign-signature', at, 'signature')
   const isFreeform = part.kind === 'freeform'
@@ -184,9 +182,10 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
 /** Is it the default caller, the model? */
 const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
 
-const handledOfResult = keysOf<ToolResultPart>()(
-  'type callId name namespace kind content structured isError itemId caller status',
-  'synthesized at ext signature cache',
+const handledOfResult = bookOf<ToolResultPart>()(
+  { 'cache.unsupported': 'cache', 'reasoning.foreign-signature': 'signature' },
+  'type callId name namespace kind content structured isError itemId caller status synthesized',
+  'at ext',
 )
 
 /** The result of a call as an item. */
@@ -197,10 +196,7 @@ export function encodeResult(
 ): ResponsesWrittenItem {
   const { callId, name, content, isError, caller, synthesized, at } = part
   const { report, options, native } = writing
-  report.ext(part.ext, at)
-  report.unwritten(part, handledOfResult, at)
-  if (part.cache) report.add('cache.unsupported', at, 'cache')
-  if (part.signature) report.add('reasoning.foreign-signature', at, 'signature')
+  report.node(part, handledOfResult)
   const status = statusOf(message, writing, part.status)
   if (native && name !== undefined && writing.expanded.has(name))
     return wireOf<ReturnType<typeof encodeClientResult>>(

@@ -1,6 +1,6 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -260,7 +260,6 @@ function encodeNamespace(
 
 function encodeTool(tool: Tool, writing: Writing): ResponsesWrittenTool | undefined {
   const { report } = writing
-  report.ext(tool.ext, tool.at)
   switch (tool.type) {
     case 'function':
       return encodeFunction(tool, writing)
@@ -284,24 +283,24 @@ const handledOfFreeform = keysOf<FreeformTool>()(
 
 function encodeFreeform(tool: FreeformTool, writing: Writing): ResponsesWrittenTool {
   noteNamespace(tool, writing)
-  writing.report.unwritten(tool, handledOfFreeform, tool.at)
+  writing.report.node(tool, handledOfFreeform)
   return wireOf<ResponsesWrittenCustom>(
     { type: 'custom', ...encodeCalling(tool, writing), format: tool.format },
     tool.ext,
   )
 }
 
-const handledOfFunction = keysOf<FunctionTool>()(
+const handledOfFunction = bookOf<FunctionTool>()(
+  { 'cache.unsupported': 'cache' },
   'type name description parameters strict strictImplied output deferLoading allowedCallers',
-  'async cache namespace namespaceDescription namespaceFields builtIn at ext',
+  'async namespace namespaceDescription namespaceFields builtIn at ext',
 )
 
 function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenTool {
-  const { parameters = null, strict, strictImplied, at } = tool
+  const { parameters = null, strict, strictImplied } = tool
   const { report, native } = writing
   noteNamespace(tool, writing)
-  report.unwritten(tool, handledOfFunction, at)
-  if (tool.cache) report.add('cache.unsupported', at, 'cache')
+  report.node(tool, handledOfFunction)
   if (isObject(tool.builtIn)) return asRead(tool.builtIn)
   // Without `strict`, the server rewrites the schema.
   const given = strictImplied && strict === true ? undefined : strict
@@ -384,6 +383,7 @@ const isCaller = (word: string) => word === 'direct' || word === 'programmatic'
 function encodeServerTool(tool: ServerTool, writing: Writing): ResponsesWrittenTool | undefined {
   const { raw, common, at } = tool
   const { options, report } = writing
+  report.ext(tool.ext, at)
   if (tool.protocol === protocolName && isObject(raw)) return asRead(raw)
   const expanded = options.expandClientTools ? asFunction(tool) : undefined
   if (expanded) {
