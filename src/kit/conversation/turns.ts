@@ -1,4 +1,5 @@
 import type { Message, Part } from '../../canonical/message.ts'
+import { append } from '../text/append.ts'
 import { flatMap } from '../text/flat-map.ts'
 
 /**
@@ -75,5 +76,22 @@ export function joinAssistants<Model extends string>(
     turns.push({ role, parts: [...message.parts], sources: [message] })
   }
   flush()
+  return turns
+}
+
+/** The same, with the turns that belong into the one before them in it. */
+export function groupTurns<Model extends string>(
+  messages: readonly Message[],
+  model: Model,
+  joins: (turn: Turn<Model | 'user' | 'system'>, last: Turn<Model | 'user' | 'system'>) => boolean,
+): Turn<Model | 'user' | 'system'>[] {
+  const turns: Turn<Model | 'user' | 'system'>[] = []
+  for (const turn of joinAssistants(messages, model)) {
+    const last = turns.at(-1)
+    if (last && joins(turn, last)) {
+      append(last.parts, turn.parts)
+      append(last.sources, turn.sources)
+    } else turns.push(turn)
+  }
   return turns
 }

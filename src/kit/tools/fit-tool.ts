@@ -58,6 +58,18 @@ function withSchema(
   return { ...tool, description, [key]: value }
 }
 
+/** As `fitTools`, of tools with their schema at this path. `at`: JSON pointer of the list. */
+export const fitSchemas = (
+  list: unknown,
+  { at, path, dialect }: { at: string; path: readonly string[]; dialect: SchemaDialect },
+  report: { add(code: 'schema.keywords', at: string): void },
+): unknown =>
+  fitTools(list, (tool, i) =>
+    fitTool(tool, path, dialect, () =>
+      report.add('schema.keywords', `${at}/${i}/${path.join('/')}`),
+    ),
+  )
+
 /** The list with each of its tools fitted; the same if none changed. */
 export function fitTools(list: unknown, fit: (tool: unknown, i: number) => unknown): unknown {
   if (!Array.isArray(list)) return list

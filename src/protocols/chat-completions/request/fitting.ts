@@ -1,30 +1,15 @@
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
-import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
+import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import { type ChatCompletionsOptions, defaults, type Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 import { fitMessages } from './fitting-messages.ts'
 
-/** One requirement of a server. Returns the same body if it already holds. */
-type Edit = (body: JsonObject, options: Options, report: ChatCompletionsReport) => JsonObject
-
-/**
- * The request as its server requires by the options, with a note for each change. It works on the
- * wire, so that nothing else in the body changes. The same object if nothing has to change.
- */
-export function fitRequest(
-  wire: unknown,
-  options: Options,
-): { wire: unknown; notes: ChatCompletionsReport['notes'] } {
-  const report = createChatReport()
-  if (!isObject(wire) || !Array.isArray(wire['messages'])) return { wire, notes: [] }
-  let body = wire
-  for (const edit of edits) body = edit(body, options, report)
-  return { wire: body, notes: report.notes }
-}
+type Edit = EditWith<Options, ChatCompletionsReport>
 
 /** Codes of notes that only say how a field is spelled. */
 export const spellings = ['max-tokens.field', 'sampling.seed-field'] as const
@@ -118,11 +103,8 @@ const toolStream: Edit = (body, { toolStream: wanted }) =>
 const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   if (taken === 'keep') return body
   const dialect = dialectOf(taken, schemaDialect)
-  const tools = fitTools(body['tools'], (tool, i) =>
-    fitTool(tool, ['function', 'parameters'], dialect, () =>
-      report.add('schema.keywords', `/tools/${i}/function/parameters`),
-    ),
-  )
+  const path = ['function', 'parameters']
+  const tools = fitSchemas(body['tools'], { at: '/tools', path, dialect }, report)
   return tools === body['tools'] ? body : { ...body, tools }
 }
 
@@ -133,7 +115,7 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
 const format: Edit = (body, { formats: taken }, report) => {
   const { response_format: wanted } = body
   if (taken === undefined || !isObject(wanted) || wanted['type'] === 'text') return body
-  const formats = taken.split(/[\s,]+/)
+  const formats = wordsOf(taken)
   const type = String(wanted['type'])
   if (formats.includes(type)) return body
   const inner = isObject(wanted['json_schema']) ? wanted['json_schema']['schema'] : undefined
@@ -210,6 +192,12 @@ const edits: readonly Edit[] = [
   cacheKey,
 ]
 
+const fitKnown = fitWith(edits, createChatReport)
+
+/** The request as its server requires by the options. */
+export const fitRequest: typeof fitKnown = (wire, options) =>
+  isObject(wire) && Array.isArray(wire['messages']) ? fitKnown(wire, options) : { wire, notes: [] }
+
 type Form = NonNullable<ChatCompletionsOptions['thinking']>
 
 /** The fields that turn reasoning on or off. Undefined: the server has none. */
@@ -239,7 +227,7 @@ function fitReasoning(
 ): JsonObject {
   const effort = body['reasoning_effort']
   if (typeof effort !== 'string' || (efforts === undefined && form === 'effort')) return body
-  const known = efforts?.split(/[\s,]+/).filter(Boolean)
+  const known = efforts === undefined ? undefined : wordsOf(efforts)
   const rest = without(body, ['reasoning_effort'])
   if (effort === 'none') return withoutReasoning(body, rest, { form, known, report })
   const word = known === undefined ? effort : nearestEffort(effort, known)

@@ -10,7 +10,6 @@ import type {
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
-import { writtenReasoning } from '../../../kit/fields/written.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
 import { type Carried, carriedIn } from '../../../kit/signatures/carried.ts'
 import {
@@ -18,12 +17,8 @@ import {
   wrapSignature,
   wrapSignatureInBase64,
 } from '../../../kit/signatures/envelope.ts'
-import {
-  decodeJoined,
-  lengthOf,
-  type SegmentLength,
-  textIn,
-} from '../../../kit/signatures/segments.ts'
+import { reasoningEncoder } from '../../../kit/signatures/reasoning-blocks.ts'
+import { decodeJoined, type SegmentLength } from '../../../kit/signatures/segments.ts'
 import { isOtherFamily } from '../../../models/claude.ts'
 import { familyOf } from '../models.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
@@ -141,13 +136,17 @@ export const carrierOf = (block: ConverseBlock): Carried | undefined =>
 
 // ---- canonical → wire
 
-export function encodeReasoning(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
-  const { report, to, opens } = writing
-  report.node(part, writtenReasoning)
-  return to === 'provider' && !(opens && part.signature)
-    ? encodeForProvider(part, writing)
-    : encodeSealed(part, writing)
-}
+export const encodeReasoning = reasoningEncoder<ConverseWrittenBlock, Writing>({
+  text: encodeText,
+  redacted: (redactedContent, ext) =>
+    blockOf<ConverseWrittenBlock, 'reasoningContent'>('reasoningContent', { redactedContent }, ext),
+  unsigned: undefined,
+  accepts: (signature, { family }) => isAccepted(signature, family),
+  isOtherFamily,
+  blobOf,
+  seal: (signature, id, segments, { family }) => seal(signature, id, segments, family),
+  sealBlob: (signature, id, { family }) => sealBlob(signature, id, family),
+})
 
 /** Does the model that the request is for accept the signature? */
 function isAccepted({ issuer, model }: Signature, family: ConverseFamily): boolean {
@@ -161,45 +160,16 @@ function isOfFamily(model: string | undefined, family: ConverseFamily): boolean 
   return made === family || made === 'unknown' || family === 'unknown'
 }
 
-/** For a server that reads only signatures of its own. */
-function encodeForProvider(part: ReasoningPart, writing: Writing): ConverseWrittenBlock[] {
-  const { report, family, native, mixed } = writing
-  const { id, signature, at, ext } = part
-  if (signature && isAccepted(signature, family)) return [encodeOwn(part, signature, writing)]
-  const text = textIn(part)
-  if (!signature && !text && id !== undefined) {
-    report.onceEach('message.envelope', at, { itemId: id })
-    return []
-  }
-  if (!signature && native && !mixed) return [encodeText(text, undefined, ext)]
-  report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
-  return []
+function blobOf({ issuer, value }: Signature): string {
+  return issuer === protocolName ? value : toBase64(value)
 }
 
-function encodeOwn(
-  part: ReasoningPart,
-  signature: Signature,
-  { report, model }: Writing,
-): ConverseWrittenBlock {
-  const { segments, redacted, id, at, ext } = part
-  report.onceEach('message.envelope', at, { itemId: id })
-  if (isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
-  if (segments.length > 1) report.add('reasoning.joined', at)
-  const text = textIn(part)
-  return redacted && !text
-    ? encodeRedacted(blobOf(signature), ext)
-    : encodeText(text, signature.value, ext)
-}
-
-const blobOf = ({ issuer, value }: Signature): string =>
-  issuer === protocolName ? value : toBase64(value)
-
-const encodeText = (
+function encodeText(
   text: string,
   signature: string | undefined,
   ext: Part['ext'],
-): ConverseWrittenBlock =>
-  blockOf<ConverseWrittenBlock, 'reasoningContent'>(
+): ConverseWrittenBlock {
+  return blockOf<ConverseWrittenBlock, 'reasoningContent'>(
     'reasoningContent',
     {
       reasoningText: {
@@ -210,22 +180,6 @@ const encodeText = (
     },
     ext,
   )
-
-const encodeRedacted = (redactedContent: string, ext: Part['ext']): ConverseWrittenBlock =>
-  blockOf<ConverseWrittenBlock, 'reasoningContent'>('reasoningContent', { redactedContent }, ext)
-
-/** For clients, which send every signature back, and for servers that open envelopes. */
-function encodeSealed(part: ReasoningPart, { report, family }: Writing): ConverseWrittenBlock[] {
-  const { segments, redacted, id, signature, at, ext } = part
-  const text = textIn(part)
-  if (!signature) {
-    report.onceEach('message.envelope', at, { itemId: id })
-    if (!text) return []
-    if (segments.length > 1) report.add('reasoning.joined', at)
-    return [encodeText(text, undefined, ext)]
-  }
-  if (redacted && !text) return [encodeRedacted(sealBlob(signature, id, family), ext)]
-  return [encodeText(text, seal(signature, id, segments.map(lengthOf), family), ext)]
 }
 
 /**

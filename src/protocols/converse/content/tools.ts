@@ -1,16 +1,16 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
-import { TranslationError } from '../../../errors.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { endsSomewhere, enforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
+import { objectSchema } from '../../../kit/tools/object-schema.ts'
 import { refusesSchemas } from '../../../models/claude.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
 import type { ConverseTool, ConverseToolSpec, ConverseWrittenTool } from '../schema.ts'
@@ -78,8 +78,6 @@ function decodeTool(wire: ConverseTool, at: Place): Tool {
 
 // ---- canonical → wire
 
-const noArguments = { type: 'object', properties: {} }
-
 /** The tools as they are sent. Their cache points are among `marks`. */
 export function encodeTools(
   { tools: all = [], messages, toolChoice }: CanonicalRequest,
@@ -143,7 +141,7 @@ export function calledIn(messages: readonly Message[]): string[] {
 
 function fromHistory(name: string, index: number, { report }: RequestWriting): ConverseWrittenTool {
   report.add('tool.from-history', `/toolConfig/tools/${index}`)
-  return { toolSpec: { name, inputSchema: { json: noArguments } } }
+  return { toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } }
 }
 
 /** A tool → its definition here. Undefined: it has none. */
@@ -208,7 +206,7 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
       : parameters
   const json = native
     ? (parameters ?? undefined)
-    : encodeSchema(shown, () => report.placeOf('parameters', at))
+    : objectSchema(shown, protocolName, () => report.placeOf('parameters', at))
   // Only a request in this protocol keeps what is the default anyway.
   const lax = native && strict === false ? false : undefined
   const spec = {
@@ -218,17 +216,6 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
     strict: isStrict ? true : lax,
   }
   return blockOf<ConverseWrittenTool, 'toolSpec'>('toolSpec', spec, ext)
-}
-
-/** @throws TranslationError `inexpressible` for parameters whose type is not `object` */
-function encodeSchema(parameters: FunctionTool['parameters'], place: () => string): JsonObject {
-  if (!parameters) return noArguments
-  if (parameters['type'] === 'object') return parameters
-  if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError(
-    { code: 'inexpressible', protocol: protocolName, path: place() },
-    "the target needs parameters with `type: 'object'`: wrap them in an object",
-  )
 }
 
 /** The tools to send, if only some may be called. Undefined: all are sent. */

@@ -1,11 +1,12 @@
 import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
+import { filledStops } from '../../../kit/fields/stop.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
 import { usageTable } from '../usage.ts'
 import { tierWords } from '../vocabulary.ts'
-import { encodeMetadata, encodeStop } from './settings.ts'
+import { encodeMetadata } from './settings.ts'
 
 const row = rowFor<RequestWriting>()
 const byCode = { write: false } as const
@@ -51,7 +52,7 @@ export const fields = fieldTable<RequestWriting>(inCode, [
   }),
   row('inferenceConfig/temperature', 'sampling.temperature', byCode),
   row('inferenceConfig/topP', 'sampling.topP', byCode),
-  row('inferenceConfig/stopSequences', 'stop', { write: encodeStop }),
+  row('inferenceConfig/stopSequences', 'stop', { write: filledStops }),
   row('requestMetadata', 'metadata', { write: encodeMetadata }),
   row('serviceTier/type', 'serviceTier.tier', {
     ...byCode,

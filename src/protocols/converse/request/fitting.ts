@@ -1,27 +1,13 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { budgetOf, effortOf, leastBudget } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
-import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
+import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
 import { defaults, type Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 
-type Edit = (body: JsonObject, options: Options, report: ConverseReport) => JsonObject
-
-/**
- * The request as its model requires by the options, with a note for each change. The same object if
- * nothing has to change.
- */
-export function fitRequest(
-  wire: unknown,
-  options: Options,
-): { wire: unknown; notes: ConverseReport['notes'] } {
-  const report = createConverseReport()
-  if (!isObject(wire)) return { wire, notes: [] }
-  let body = wire
-  for (const edit of edits) body = edit(body, options, report)
-  return { wire: body, notes: report.notes }
-}
+type Edit = EditWith<Options, ConverseReport>
 
 const objectAt = (body: JsonObject, key: string): JsonObject =>
   isObject(body[key]) ? body[key] : {}
@@ -82,7 +68,7 @@ const effort: Edit = (body, { efforts }, report) => {
   const config = objectAt(own, 'output_config')
   const { effort: wanted, ...rest } = config
   if (efforts === undefined || typeof wanted !== 'string') return body
-  const word = nearestEffort(wanted, efforts.split(/[\s,]+/).filter(Boolean))
+  const word = nearestEffort(wanted, wordsOf(efforts))
   if (word === wanted) return body
   report.add(
     word === undefined ? 'reasoning.no-effort' : 'reasoning.effort',
@@ -119,12 +105,13 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   if (taken === 'keep') return body
   const config = objectAt(body, 'toolConfig')
   const dialect = dialectOf(taken, { ...schemaDialect, incomplete: true })
-  const tools = fitTools(config['tools'], (tool, i) =>
-    fitTool(tool, ['toolSpec', 'inputSchema', 'json'], dialect, () =>
-      report.add('schema.keywords', `/toolConfig/tools/${i}/toolSpec/inputSchema/json`),
-    ),
-  )
+  const path = ['toolSpec', 'inputSchema', 'json']
+  const tools = fitSchemas(config['tools'], { at: '/toolConfig/tools', path, dialect }, report)
   return tools === config['tools'] ? body : { ...body, toolConfig: { ...config, tools } }
 }
 
-const edits: readonly Edit[] = [toolChoice, ownChoice, thinking, effort, thinkingOff, schemas]
+/** The request as its server requires by the options. */
+export const fitRequest = fitWith<Options, ConverseReport>(
+  [toolChoice, ownChoice, thinking, effort, thinkingOff, schemas],
+  createConverseReport,
+)

@@ -191,19 +191,6 @@ function encodeTopK(
   return undefined
 }
 
-/** The server refuses a stop sequence that is only white space. */
-export function encodeStop(
-  stop: readonly string[],
-  { native, report }: RequestWriting,
-): string[] | undefined {
-  if (native) return [...stop]
-  const kept = stop.filter(sequence => sequence.trim())
-  stop.forEach((sequence, nth) => {
-    if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)
-  })
-  return kept.length > 0 ? kept : undefined
-}
-
 const fits = /^[a-zA-Z0-9\s:_@$#=/+,.-]{1,256}$/
 
 /** Entries beyond sixteen, and those with other characters, are left out. */

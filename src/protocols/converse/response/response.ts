@@ -1,8 +1,8 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
+import { responseWriting as blocksOfResponse } from '../../../kit/conversation/block-writing.ts'
 import { noteResponseEnvelope } from '../../../kit/conversation/envelope.ts'
-import { responseCallId } from '../../../kit/conversation/ids.ts'
 import { withPhase } from '../../../kit/conversation/phases.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -14,7 +14,6 @@ import { signedBy } from '../../../kit/signatures/carried.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { startNames } from '../../../kit/text/free-names.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
-import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { match } from '../address.ts'
 import { validCallId } from '../content/calls.ts'
@@ -277,23 +276,11 @@ function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock
 }
 
 /** How parts of a response are written. */
-export function responseWriting(report: ConverseReport, options: Options): Writing {
-  const model = options.context?.request?.model
-  return {
-    report,
-    to: 'client',
-    opens: true,
-    native: false,
-    mixed: false,
-    family: familyOf(model, options),
-    model,
-    callIdOfPart: part => responseCallId(part, validCallId, report),
-    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    convertMedia: options.convertMedia,
-    unresolvable: part => report.add('state.unresolvable', part.at),
-    documents: startNames(),
-  }
-}
+export const responseWriting = (report: ConverseReport, options: Options): Writing => ({
+  ...blocksOfResponse(report, validCallId, options),
+  family: familyOf(options.context?.request?.model, options),
+  documents: startNames(),
+})
 
 /** The word for a tier. Undefined: there is none. */
 export function encodeTier(

@@ -1,11 +1,10 @@
 import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import { noteEnvelope } from '../../../kit/conversation/envelope.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
-import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
+import { groupTurns, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
-import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import { signsCalls } from '../../../models/gemini.ts'
@@ -229,7 +228,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const leading = first < 0 ? messages : messages.slice(0, first)
   const system = encodeInstructions(leading, writing)
-  const turns = groupTurns(first < 0 ? [] : messages.slice(first))
+  const turns = groupTurns(first < 0 ? [] : messages.slice(first), 'model', areResults)
   const unsigned = unsignedCalls(turns, writing)
   const contents = encodeTurns(turns, { ...writing, unsigned })
   const place = { first: contents[0]?.role, instructs: system.length > 0, at: '/contents/0' }
@@ -271,21 +270,8 @@ function encodeTurns(
  */
 type Turn = TurnOf<'user' | 'model' | 'system'>
 
-/**
- * Groups messages of another protocol as this one requires: a turn with calls or reasoning is one
- * content, and so are the results of its calls.
- */
-function groupTurns(messages: readonly Message[]): Turn[] {
-  const turns: Turn[] = []
-  for (const turn of joinAssistants(messages, 'model')) {
-    const last = turns.at(-1)
-    if (holdsResults(turn) && last && holdsResults(last)) {
-      append(last.parts, turn.parts)
-      append(last.sources, turn.sources)
-    } else turns.push(turn)
-  }
-  return turns
-}
+/** A turn with calls or reasoning is one content, and so are the results of its calls. */
+const areResults = (turn: Turn, last: Turn) => holdsResults(turn) && holdsResults(last)
 
 const holdsResults = ({ role, parts }: Turn) =>
   role === 'user' && parts.some(({ type }) => type === 'tool-result')

@@ -1,28 +1,14 @@
 import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
-import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
+import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 import { budgets } from './effort.ts'
 
-type Edit = (wire: JsonObject, options: Options, report: GenerateContentReport) => JsonObject
-
-/**
- * The request as its server requires by the options, with a note for each change. The same object
- * if nothing has to change.
- */
-export function fitRequest(
-  wire: unknown,
-  options: Options,
-): { wire: unknown; notes: GenerateContentReport['notes'] } {
-  const report = createGeminiReport()
-  if (!isObject(wire)) return { wire, notes: [] }
-  let body = wire
-  for (const edit of edits) body = edit(body, options, report)
-  return { wire: body, notes: report.notes }
-}
+type Edit = EditWith<Options, GenerateContentReport>
 
 const configOf = ({ generationConfig: config }: JsonObject): JsonObject =>
   isObject(config) ? config : {}
@@ -53,7 +39,7 @@ function fitThinking(
     return { ...thinking, thinkingBudget: least }
   }
   if (typeof level !== 'string' || efforts === undefined) return thinking
-  const word = nearestEffort(level.toLowerCase(), efforts.split(/[\s,]+/).filter(Boolean))
+  const word = nearestEffort(level.toLowerCase(), wordsOf(efforts))
   if (word === undefined || word === level.toLowerCase()) return thinking
   report.add('reasoning.effort', `${place}/thinkingLevel`)
   return { ...thinking, thinkingLevel: word.toUpperCase() }
@@ -88,17 +74,16 @@ const schemas: Edit = (wire, { schemas: taken = 'keep' }, report) => {
   const dialect = dialectOf(taken, { ...schemaDialect, incomplete: true })
   const tools = fitTools(wire['tools'], (tool, i) => {
     if (!isObject(tool)) return tool
-    const list = fitTools(tool['functionDeclarations'], (declaration, at) =>
-      fitTool(declaration, ['parametersJsonSchema'], dialect, () =>
-        report.add(
-          'schema.keywords',
-          `/tools/${i}/functionDeclarations/${at}/parametersJsonSchema`,
-        ),
-      ),
-    )
+    const at = `/tools/${i}/functionDeclarations`
+    const path = ['parametersJsonSchema']
+    const list = fitSchemas(tool['functionDeclarations'], { at, path, dialect }, report)
     return list === tool['functionDeclarations'] ? tool : { ...tool, functionDeclarations: list }
   })
   return tools === wire['tools'] ? wire : { ...wire, tools }
 }
 
-const edits: readonly Edit[] = [thinking, format, schemas]
+/** The request as its server requires by the options. */
+export const fitRequest = fitWith<Options, GenerateContentReport>(
+  [thinking, format, schemas],
+  createGeminiReport,
+)

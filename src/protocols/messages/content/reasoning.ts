@@ -3,26 +3,16 @@ import type { Place, ReasoningPart, Signature, TextPart } from '../../../canonic
 import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
-import { writtenReasoning } from '../../../kit/fields/written.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { type Carried, carriedIn } from '../../../kit/signatures/carried.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
-import {
-  decodeJoined,
-  lengthOf,
-  type SegmentLength,
-  textIn,
-} from '../../../kit/signatures/segments.ts'
+import { reasoningEncoder } from '../../../kit/signatures/reasoning-blocks.ts'
+import { decodeJoined, type SegmentLength } from '../../../kit/signatures/segments.ts'
 import { isOtherFamily } from '../../../models/claude.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import type {
-  MessagesBlockOf,
-  MessagesRawBlock,
-  MessagesWrittenBlock,
-  MessagesWrittenBlockOf,
-} from '../schema.ts'
+import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import type { Writing } from './writing.ts'
 
 /**
@@ -99,62 +89,17 @@ export const carrierOf = (block: MessagesRawBlock): Carried | undefined =>
 type Redacted = MessagesWrittenBlockOf<'redacted_thinking'>
 type Thinking = MessagesWrittenBlockOf<'thinking'> | Redacted
 
-export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
-  const { report, to, opens } = writing
-  report.node(part, writtenReasoning)
-  return to === 'provider' && !(opens && part.signature)
-    ? encodeForProvider(part, writing)
-    : encodeSealed(part, report)
-}
-
-/** For a server that reads only signatures of its own. */
-function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
-  const { report } = writing
-  const { id, signature, at, ext } = part
-  if (signature?.issuer === protocolName) return [encodeOwn(part, signature, writing)]
-  const text = textIn(part)
-  if (!signature && writing.native && !writing.mixed)
-    return [wireOf<Thinking>({ type: 'thinking', thinking: text }, ext)]
-  if (!signature && !text && id !== undefined) {
-    report.onceEach('message.envelope', at, { itemId: id })
-    return []
-  }
-  report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
-  return []
-}
-
-function encodeOwn(
-  part: ReasoningPart,
-  signature: Signature,
-  { report, model }: Writing,
-): Thinking {
-  const { segments, redacted, id, at, ext } = part
-  report.onceEach('message.envelope', at, { itemId: id })
-  if (isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
-  if (segments.length > 1) report.add('reasoning.joined', at)
-  const text = textIn(part)
-  return redacted && !text
-    ? wireOf<Thinking>({ type: 'redacted_thinking', data: signature.value }, ext)
-    : wireOf<Thinking>({ type: 'thinking', thinking: text, signature: signature.value }, ext)
-}
-
-/** For clients, which send every signature back, and for servers that open envelopes. */
-function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
-  const { segments, redacted, id, signature, at, ext } = part
-  const text = textIn(part)
-  if (!signature && !text) {
-    report.onceEach('message.envelope', at, { itemId: id })
-    return []
-  }
-  const value = signature && seal(signature, id, segments.map(lengthOf))
-  if (redacted && !text && value !== undefined)
-    return [wireOf<Thinking>({ type: 'redacted_thinking', data: value }, ext)]
-  if (value === undefined) {
-    report.onceEach('message.envelope', at, { itemId: id })
-    if (segments.length > 1) report.add('reasoning.joined', at)
-  }
-  return [wireOf<Thinking>({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
-}
+export const encodeReasoning = reasoningEncoder<Thinking, Writing>({
+  text: (thinking, signature, ext) =>
+    wireOf<Thinking>({ type: 'thinking', thinking, signature }, ext),
+  redacted: (data, ext) => wireOf<Thinking>({ type: 'redacted_thinking', data }, ext),
+  unsigned: '',
+  accepts: ({ issuer }) => issuer === protocolName,
+  isOtherFamily,
+  blobOf: ({ value }) => value,
+  seal,
+  sealBlob: (signature, id) => seal(signature, id, []),
+})
 
 /**
  * A signature as it is sent to a client: in an envelope with all that its block has no field for,

@@ -4,13 +4,14 @@ import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canoni
 import { TranslationError } from '../../../errors.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { endsSomewhere, enforceable, isEnforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
+import { objectSchema } from '../../../kit/tools/object-schema.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName, wireOf } from '../own.ts'
@@ -207,7 +208,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
       description,
       input_schema: native
         ? parameters
-        : encodeSchema(shown, () => report.placeOf('parameters', at)),
+        : objectSchema(shown, protocolName, () => report.placeOf('parameters', at)),
       strict: (strict && !isUnfit) || undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: encodeCallers(tool, writing),
@@ -235,17 +236,6 @@ function encodeCallers(
   const isForeign = own.length < callers.length
   if (isForeign) report.add('field.unsupported', at, 'allowedCallers')
   return own.length > 0 ? own : undefined
-}
-
-/** @throws TranslationError `inexpressible` for parameters whose type is not `object` */
-function encodeSchema(parameters: FunctionTool['parameters'], place: () => string): JsonObject {
-  if (!parameters) return { type: 'object', properties: {} }
-  if (parameters['type'] === 'object') return parameters
-  if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError(
-    { code: 'inexpressible', protocol: protocolName, path: place() },
-    "the target needs parameters with `type: 'object'`: wrap them in an object",
-  )
 }
 
 /** Does the provider itself run the tool? */

@@ -1,10 +1,9 @@
-import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type { Part, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { idOf } from '../../../kit/conversation/ids.ts'
+import { type BlockWriting, requestWriting } from '../../../kit/conversation/block-writing.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { MessagesReport } from '../notes.ts'
-import type { MessagesOptions, Options } from '../options.ts'
+import type { Options } from '../options.ts'
 import { ownUnder, protocolName } from '../own.ts'
 import type { MessagesMark, MessagesWrittenBlock } from '../schema.ts'
 import { encodeMark, type Mark } from './cache.ts'
@@ -12,37 +11,8 @@ import { encodeMark, type Mark } from './cache.ts'
 /** Blocks that may only hold a signature, each with the path of its part. */
 export type Carriers = Map<JsonObject, Place | undefined>
 
-/**
- * The context for encoding a part. In a request all keys are set from the start, so that a copy
- * with other values is fast.
- */
-export type Writing = {
-  report: MessagesReport
-  /**
-   * Requests go to a provider, which checks signatures; responses go to a client, which keeps them
-   * unchecked.
-   */
-  to: 'provider' | 'client'
-  /**
-   * The receiver keeps or opens envelopes: every client does, and a provider that is a gateway
-   * itself.
-   */
-  opens: boolean
-  /** The message came from this protocol, and its blocks are written as they were. */
-  native: boolean
-  /**
-   * Another provider took part in the conversation, so thinking without a signature is not taken
-   * for this provider's.
-   */
-  mixed?: boolean
-  /** The id that a call and its result are written with. */
-  callIdOfPart(part: ToolCallPart | ToolResultPart): string
-  /** The name on the wire, with the namespace in front. */
-  toolName(name: string, namespace: string | undefined, at: Place | undefined): string
-  /** The model that the request is for. */
-  model?: string | undefined
-  convertMedia?: MessagesOptions['convertMedia'] | undefined
-  unresolvable(part: Part, field?: string): void
+/** The context for encoding a part. */
+export type Writing = BlockWriting<MessagesReport> & {
   marks: Mark[]
   place: Mark['place']
   /**
@@ -96,28 +66,15 @@ export type RequestWriting = Writing & {
 /** Their clients never leave a text for the model to go on with: a stream was cut off. */
 const finished: ReadonlySet<string> = new Set(['responses', 'generate-content', 'converse'])
 
-export function startWriting(
-  { model, messages, source }: CanonicalRequest,
+export const startWriting = (
+  request: CanonicalRequest,
   options: Options,
   report: MessagesReport,
   native: boolean,
-): RequestWriting {
-  return {
-    report,
-    options,
-    to: 'provider',
-    opens: options.foreignSignatures === 'wrap',
-    native,
-    callIdOfPart: idOf,
-    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    mixed: messages.some(({ parts }) =>
-      parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName),
-    ),
-    model,
-    convertMedia: options.convertMedia,
-    unresolvable: part => report.unresolvable(part.at, undefined, options),
-    marks: [],
-    place: 'conversation',
-    continues: !finished.has(source?.protocol ?? ''),
-  }
-}
+): RequestWriting => ({
+  ...requestWriting(request, options, { report, native, issuers: [protocolName] }),
+  options,
+  marks: [],
+  place: 'conversation',
+  continues: !finished.has(request.source?.protocol ?? ''),
+})

@@ -1,7 +1,7 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
 import { noteEnvelope } from '../../../kit/conversation/envelope.ts'
 import { lacksUser } from '../../../kit/conversation/leading-user.ts'
-import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
+import { groupTurns, type Turn as TurnOf } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -206,7 +206,7 @@ function encodeTurns(
 ): MessagesWrittenMessage[] {
   const { report, options } = writing
   const wires: Wire[] = []
-  for (const { role, parts, sources } of groupTurns(messages)) {
+  for (const { role, parts, sources } of groupTurns(messages, 'assistant', joinsResults)) {
     const { content, config } = role === 'system' ? splitConfig(parts) : { content: parts }
     const blocks = flatMap(content, part => encodeWithCarrier(part, writing, role))
     const own: Own = {
@@ -237,18 +237,7 @@ type Turn = TurnOf<'user' | 'assistant' | 'system'>
  * reasoning is one message, and text of the user after tool results is in the message of the
  * results.
  */
-function groupTurns(messages: readonly Message[]): Turn[] {
-  const turns: Turn[] = []
-  for (const turn of joinAssistants(messages, 'assistant')) {
-    const last = turns.at(-1)
-    if (
-      turn.role === 'user' &&
-      last?.role === 'user' &&
-      last.parts.some(({ type }) => type === 'tool-result')
-    ) {
-      append(last.parts, turn.parts)
-      append(last.sources, turn.sources)
-    } else turns.push(turn)
-  }
-  return turns
-}
+const joinsResults = (turn: Turn, last: Turn) =>
+  turn.role === 'user' &&
+  last.role === 'user' &&
+  last.parts.some(({ type }) => type === 'tool-result')

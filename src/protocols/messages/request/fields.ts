@@ -1,11 +1,11 @@
 import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
+import { filledStops } from '../../../kit/fields/stop.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
 import type { MessagesBody } from '../schema.ts'
 import { usageTable } from '../usage.ts'
 import { requestTier } from '../vocabulary.ts'
-import { encodeStop } from './settings.ts'
 
 const row = rowFor<RequestWriting, MessagesBody>()
 const byCode = { write: false } as const
@@ -50,7 +50,7 @@ export const fields = fieldTable<RequestWriting>(inCode, [
     read: value => (isDisplay(value) ? value : undefined),
   }),
   row('output_config/effort', 'reasoning.effort', byCode),
-  row('stop_sequences', 'stop', { write: encodeStop }),
+  row('stop_sequences', 'stop', { write: filledStops }),
   row('service_tier', 'serviceTier.tier', {
     ...byCode,
     read: word => requestTier.toOurs(word as string) ?? (word as string),

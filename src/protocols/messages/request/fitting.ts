@@ -1,8 +1,9 @@
 import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
-import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
+import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
 import {
   alwaysThinks,
   takesMidSystem,
@@ -14,22 +15,7 @@ import type { Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 import { isForced } from './tool-choice.ts'
 
-type Edit = (body: JsonObject, options: Options, report: MessagesReport) => JsonObject
-
-/**
- * The request as its server requires by the options, with a note for each change. The same object
- * if nothing has to change.
- */
-export function fitRequest(
-  wire: unknown,
-  options: Options,
-): { wire: unknown; notes: MessagesReport['notes'] } {
-  const report = createMessagesReport()
-  if (!isObject(wire)) return { wire, notes: [] }
-  let body = wire
-  for (const edit of edits) body = edit(body, options, report)
-  return { wire: body, notes: report.notes }
-}
+type Edit = EditWith<Options, MessagesReport>
 
 const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : undefined)
 
@@ -110,7 +96,7 @@ const withEffort = (body: JsonObject, effort: string | undefined): JsonObject =>
 const effort: Edit = (body, { efforts }, report) => {
   const wanted = effortIn(body)
   if (efforts === undefined || wanted === undefined) return body
-  const word = nearestEffort(wanted, efforts.split(/[\s,]+/).filter(Boolean))
+  const word = nearestEffort(wanted, wordsOf(efforts))
   if (word === wanted) return body
   report.add(
     word === undefined ? 'reasoning.no-effort' : 'reasoning.effort',
@@ -134,13 +120,13 @@ const toolChoice: Edit = (body, _, report) => {
 const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   if (taken === 'keep') return body
   const dialect = dialectOf(taken, { ...schemaDialect, incomplete: true })
-  const tools = fitTools(body['tools'], (tool, i) =>
-    fitTool(tool, ['input_schema'], dialect, () =>
-      report.add('schema.keywords', `/tools/${i}/input_schema`),
-    ),
-  )
+  const tools = fitSchemas(body['tools'], { at: '/tools', path: ['input_schema'], dialect }, report)
   return tools === body['tools'] ? body : { ...body, tools }
 }
 
 // The budget is made of the effort as the client wrote it.
-const edits: readonly Edit[] = [placement, thinking, effort, toolChoice, schemas]
+/** The request as its server requires by the options. */
+export const fitRequest = fitWith<Options, MessagesReport>(
+  [placement, thinking, effort, toolChoice, schemas],
+  createMessagesReport,
+)

@@ -154,19 +154,6 @@ function takenBy(
   return { ...requested, topP: undefined }
 }
 
-/** The server refuses a stop sequence that is only white space. */
-export function encodeStop(
-  stop: readonly string[] | undefined,
-  { native, report }: RequestWriting,
-): string[] | undefined {
-  if (!stop || native) return stop && [...stop]
-  const kept = stop.filter(sequence => sequence.trim())
-  stop.forEach((sequence, nth) => {
-    if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)
-  })
-  return kept.length > 0 ? kept : undefined
-}
-
 const userLimit = 512
 
 /** The server refuses an id that contains the address of a person. */

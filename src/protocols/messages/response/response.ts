@@ -1,8 +1,8 @@
 import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
+import { responseWriting as blocksOfResponse } from '../../../kit/conversation/block-writing.ts'
 import { noteResponseEnvelope } from '../../../kit/conversation/envelope.ts'
-import { responseCallId } from '../../../kit/conversation/ids.ts'
 import { withPhase } from '../../../kit/conversation/phases.ts'
 import { reportDroppedContent } from '../../../kit/errors/failed-response.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -12,7 +12,6 @@ import { check } from '../../../kit/schema/check.ts'
 import { signedBy } from '../../../kit/signatures/carried.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
-import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
@@ -275,19 +274,11 @@ function encodeMessage(
 }
 
 /** How parts of a response are written. */
-export function responseWriting(report: MessagesReport): Writing {
-  return {
-    report,
-    to: 'client',
-    opens: true,
-    native: false,
-    callIdOfPart: part => responseCallId(part, validCallId, report),
-    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
-    unresolvable: part => report.add('state.unresolvable', part.at),
-    marks: [],
-    place: 'conversation',
-  }
-}
+export const responseWriting = (report: MessagesReport): Writing => ({
+  ...blocksOfResponse(report, validCallId, {}),
+  marks: [],
+  place: 'conversation',
+})
 
 /** What the end of a response depends on: does it call tools, and its first refusal. */
 export type Seen = { calls: boolean; refusal?: { text: string; at?: Place } }

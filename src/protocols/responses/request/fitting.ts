@@ -1,28 +1,14 @@
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
-import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
+import { isObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { schemaDialect } from './demands.ts'
 
-type Edit = (body: JsonObject, options: Options, report: ResponsesReport) => JsonObject
-
-/**
- * The request as its server requires by the options, with a note for each change. The same object
- * if nothing has to change.
- */
-export function fitRequest(
-  wire: unknown,
-  options: Options,
-): { wire: unknown; notes: ResponsesReport['notes'] } {
-  const report = createResponsesReport()
-  if (!isObject(wire)) return { wire, notes: [] }
-  let body = wire
-  for (const edit of edits) body = edit(body, options, report)
-  return { wire: body, notes: report.notes }
-}
+type Edit = EditWith<Options, ResponsesReport>
 
 /** The types of all tools, also of those in the conversation. */
 export function toolTypes(wire: unknown): string[] {
@@ -44,7 +30,7 @@ const effort: Edit = (body, { efforts }, report) => {
   const { reasoning } = body
   const wanted = isObject(reasoning) ? reasoning['effort'] : undefined
   if (efforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
-  const known = efforts.split(/[\s,]+/).filter(Boolean)
+  const known = wordsOf(efforts)
   const word =
     wanted === 'none' && !known.includes('none')
       ? nearestEffort('minimal', known)
@@ -102,4 +88,8 @@ const jsonWord: Edit = (body, { jsonWord: taken }, report) => {
 
 const cacheKey: Edit = (body, { longCacheKey }, report) => fitCacheKey(body, longCacheKey, report)
 
-const edits: readonly Edit[] = [effort, schemas, choiceOfTools, jsonWord, cacheKey]
+/** The request as its server requires by the options. */
+export const fitRequest = fitWith<Options, ResponsesReport>(
+  [effort, schemas, choiceOfTools, jsonWord, cacheKey],
+  createResponsesReport,
+)
