@@ -1,5 +1,7 @@
-import type { ClientHalf } from '../../protocol.ts'
-import { encodeError } from './errors.ts'
+import { writeExact } from '../../kit/json/digits.ts'
+import type { ClientHalf, Frames } from '../../protocol.ts'
+import { writeFrame } from '../../sse/write.ts'
+import { encodeError, encodeErrorBody, exceptionOf } from './errors.ts'
 import { facts } from './facts.ts'
 import type { ConverseOptions } from './options.ts'
 import type { protocolName } from './own.ts'
@@ -7,7 +9,23 @@ import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { ConverseWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
-import { frames } from './stream/frames.ts'
+
+const wrap = (json: string) => writeFrame(json)
+
+const write = (wire: unknown) => wrap(writeExact(wire))
+
+/**
+ * Both clients of AWS take a stream that stops between frames for complete, so a failure is always
+ * an exception. They skip unknown events.
+ */
+const frames: Frames = {
+  named: false,
+  write,
+  wrap,
+  withoutModel: true,
+  ping: write({ ping: {} }),
+  failure: error => write({ [exceptionOf(error.kind)]: encodeErrorBody(error) }),
+}
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const converse: ClientHalf<ConverseOptions, ConverseWire> & {

@@ -1,18 +1,27 @@
+import type { CanonicalError } from '../../../canonical/error.ts'
 import type { EncoderEvent } from '../../../canonical/event.ts'
-import type { Place } from '../../../canonical/message.ts'
+import type { ExtMap, Place } from '../../../canonical/message.ts'
+import { noteFinish } from '../../../kit/errors/failed-response.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { tierIn } from '../../../kit/response/usage.ts'
-import { createBlockEncoder, startBlocks } from '../../../kit/stream/block-encoder.ts'
-import type { StreamMachine } from '../../../protocol.ts'
+import {
+  type BlockEncoderState,
+  createBlockEncoder,
+  startBlocks,
+} from '../../../kit/stream/block-encoder.ts'
+import type { Emit, StreamMachine } from '../../../protocol.ts'
 import { noteCache } from '../content/cache.ts'
 import { validCallId } from '../content/calls.ts'
 import { encodeCitation, isApproximated } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { encodeCarrier, phaseBlock } from '../content/reasoning.ts'
+import type { Writing } from '../content/writing.ts'
+import { encodeBareError, exceptionOf } from '../errors.ts'
 import { familyOf } from '../models.ts'
+import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { ConverseOptions, Options } from '../options.ts'
 import { blockOf, ownOf, protocolName, wireOf } from '../own.ts'
 import {
@@ -20,6 +29,7 @@ import {
   encodeTier,
   noteNames,
   refusalText,
+  responseWriting,
   tierOf,
   wordOf,
 } from '../response/response.ts'
@@ -31,14 +41,7 @@ import type {
   ConverseWrittenBlock,
 } from '../schema.ts'
 import { encodeUsage } from '../usage.ts'
-import {
-  type EmitWire,
-  type EncoderState,
-  fail,
-  noteOwn,
-  reportOf,
-  writingOf,
-} from './encoder-state.ts'
+import type { ConverseFamily } from '../vocabulary.ts'
 
 /**
  * Canonical events → wire events. `messageStop` waits for the end of the source; the last event of
@@ -257,4 +260,48 @@ function eventsOf({
     start: { image: { format } },
     deltas: [{ image: { ...more, ...(source && { source }) } }],
   }
+}
+
+/** What the files of the stream encoder share: its state, and functions of it. */
+
+type EmitWire = Emit<ConverseEvent>
+
+type EncoderState = BlockEncoderState & {
+  /** Of the model that the client requested. */
+  family: ConverseFamily
+  start: Pick<Extract<EncoderEvent, { type: 'start' }>, 'serviceTier'>
+}
+
+function reportOf({ notes, fieldNames }: EncoderState): ConverseReport {
+  return createConverseReport(fieldNames, notes)
+}
+
+/**
+ * Notes the unknown keys that only a whole response of this protocol has a place for: its streams
+ * have no event for such a node.
+ */
+function noteOwn(state: EncoderState, ext: ExtMap | undefined, at: Place | undefined): void {
+  const own = ext?.[protocolName]?.fields
+  if (!own) return
+  // Citations are written unchanged.
+  const { citations: _, ...fields } = own
+  reportOf(state).unknown(fields, at)
+}
+
+/** How parts are written that are written whole. */
+const writingOf = (state: EncoderState): Writing => ({
+  ...responseWriting(reportOf(state), noOptions),
+  family: state.family,
+})
+
+const noOptions: Options = {}
+
+/** An exception may come at any point of a stream. */
+function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
+  const report = reportOf(state)
+  const { usage, promptBlocked, start } = state
+  report.rest({ promptBlocked, usage, serviceTier: start.serviceTier }, '')
+  noteFinish(state.finish, state.finishAt, report)
+  const name = exceptionOf(error.kind)
+  emit({ [name]: encodeBareError(error, report, name) })
 }
