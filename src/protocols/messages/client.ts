@@ -1,5 +1,8 @@
-import type { ClientHalf } from '../../protocol.ts'
-import { encodeError } from './errors.ts'
+import { writeExact } from '../../kit/json/digits.ts'
+import { isObject } from '../../kit/json/json.ts'
+import type { ClientHalf, Frames } from '../../protocol.ts'
+import { writeFrame } from '../../sse/write.ts'
+import { encodeError, encodeErrorBody } from './errors.ts'
 import { facts } from './facts.ts'
 import type { MessagesOptions } from './options.ts'
 import type { protocolName } from './own.ts'
@@ -7,8 +10,24 @@ import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { MessagesWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
-import { frames } from './stream/frames.ts'
 import { writeDelta } from './stream/shortcut.ts'
+
+const wrap = (json: string, wire: unknown) =>
+  writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
+
+/**
+ * opencode retries a broken connection and an overloaded server, but no `api_error`. The AI SDK
+ * marks only a broken connection as retryable.
+ */
+const frames: Frames = {
+  named: true,
+  write: wire => wrap(writeExact(wire), wire),
+  wrap,
+  ping: writeFrame('{"type":"ping"}', 'ping'),
+  ending: writeFrame('{"type":"message_stop"}', 'message_stop'),
+  breaksOff: 'retryable',
+  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error)), 'error'),
+}
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const messages: ClientHalf<MessagesOptions, MessagesWire> & {

@@ -1,10 +1,16 @@
 import type { Message, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
+import type {
+  FunctionTool,
+  McpServer,
+  ServerTool,
+  Tool,
+  ToolChoice,
+} from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { isObject } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -18,7 +24,6 @@ import { ownUnder, protocolName, wireOf } from '../own.ts'
 import { type MessagesMcpServer, MessagesTool, type MessagesWrittenTool } from '../schema.ts'
 import { isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
-import { decodeToolset, encodeMcp, type FindServer, serverOf } from './mcp.ts'
 import type { RequestWriting } from './writing.ts'
 
 const noServer: FindServer = () => undefined
@@ -100,7 +105,7 @@ function commonOf(tool: MessagesTool): ServerTool['common'] {
   })
 }
 
-export type ToolWriting = {
+type ToolWriting = {
   report: MessagesReport
   options: Options
   native: boolean
@@ -113,7 +118,7 @@ export type ToolWriting = {
 }
 
 /** A tool → its definition here. Undefined: it has none. */
-export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenTool | undefined {
+function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenTool | undefined {
   const { report, options } = writing
   switch (tool.type) {
     case 'function':
@@ -323,4 +328,118 @@ function callable(
   for (const tool of tools)
     if (!listed.has(tool)) report.add('tool-choice.subset-filtered', tool.at)
   return listed
+}
+
+/**
+ * An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says
+ * which of its tools are offered.
+ */
+
+const serverKeys = new Set(['type', 'name', 'url', 'authorization_token'])
+
+/** Do the decoded toolsets hold all of `mcp_servers`, so that the list itself need not be kept? */
+export function areCovered(
+  servers: unknown,
+  toolsets: readonly (McpServer | undefined)[],
+): boolean {
+  const counts = new Map<unknown, number>()
+  for (const one of toolsets) if (one) counts.set(one.label, (counts.get(one.label) ?? 0) + 1)
+  return (
+    Array.isArray(servers) &&
+    servers.every(
+      server =>
+        isObject(server) &&
+        Object.keys(server).every(key => serverKeys.has(key)) &&
+        counts.get(server['name']) === 1,
+    )
+  )
+}
+
+/** Finds the server of a name. */
+type FindServer = (name: string) => { server: JsonObject; index: number } | undefined
+
+/** For `mcp_servers`. The first server of a name counts. */
+export function serverFinder(servers: unknown): FindServer {
+  const found = new Map<unknown, { server: JsonObject; index: number }>()
+  if (Array.isArray(servers))
+    for (const [index, server] of servers.entries())
+      if (isObject(server) && !found.has(server['name']))
+        found.set(server['name'], { server, index })
+  return name => found.get(name)
+}
+
+function decodeToolset(wire: JsonObject, find: FindServer): McpServer | undefined {
+  const {
+    type: _,
+    mcp_server_name: label,
+    configs,
+    default_config,
+    cache_control: __,
+    ...rest
+  } = wire
+  if (typeof label !== 'string') return undefined
+  const { server, index } = find(label) ?? {}
+  const { enabled, defer_loading, ...others } = isObject(default_config) ? default_config : {}
+  const named = isObject(configs) ? Object.entries(configs) : []
+  const isList =
+    enabled === false &&
+    named.every(
+      ([, config]) =>
+        isObject(config) && config['enabled'] === true && Object.keys(config).length === 1,
+    )
+  const left = {
+    ...rest,
+    ...(!isList && named.length > 0 && { configs }),
+    ...(Object.keys(others).length > 0 && { default_config: others }),
+  }
+  const text = (key: string) =>
+    typeof server?.[key] === 'string' ? (server[key] as string) : undefined
+  return {
+    label,
+    ...(index !== undefined && { at: below('/mcp_servers', index) }),
+    ...omitUndefined({
+      url: text('url'),
+      authorization: text('authorization_token'),
+      deferLoading: defer_loading === true ? true : undefined,
+    }),
+    ...(isList && { allowed: named.map(([tool]) => tool) }),
+    approval: false,
+    ...(Object.keys(left).length > 0 && { others: left }),
+  }
+}
+
+/** The entry of `mcp_servers`. */
+function serverOf({ label, url, authorization }: McpServer): MessagesMcpServer {
+  return omitUndefined<MessagesMcpServer>({
+    type: 'url',
+    name: label,
+    url,
+    authorization_token: authorization,
+  })
+}
+
+/**
+ * The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown.
+ */
+function encodeMcp(
+  mcp: McpServer | undefined,
+  at: Place | undefined,
+  report: MessagesReport,
+): { server: MessagesMcpServer; toolset: MessagesWrittenTool } | undefined {
+  if (mcp?.url === undefined) return undefined
+  const { label, allowed, deferLoading, approval, others } = mcp
+  if (approval) report.add('tool.no-approval', at)
+  report.rest(others ?? {}, at)
+  const config = omitUndefined({ enabled: allowed && false, defer_loading: deferLoading })
+  return {
+    server: serverOf(mcp),
+    toolset: {
+      type: 'mcp_toolset',
+      mcp_server_name: label,
+      ...(Object.keys(config).length > 0 && { default_config: config }),
+      ...(allowed && {
+        configs: Object.fromEntries(allowed.map(tool => [tool, { enabled: true }])),
+      }),
+    },
+  }
 }

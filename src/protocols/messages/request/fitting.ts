@@ -1,3 +1,5 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
 import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
@@ -10,10 +12,48 @@ import {
   takesNoForcedTool,
   thinksBetweenTools,
 } from '../../../models/claude.ts'
+import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
-import type { Options } from '../options.ts'
-import { schemaDialect } from './demands.ts'
+import { defaults, type Options } from '../options.ts'
 import { isForced } from './tool-choice.ts'
+
+const longest = 128
+
+const schemaDialect: SchemaDialect = { plainRoot: true, strict: 'grammar' }
+
+const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<
+  string,
+  InstructionDemands['later']
+>
+
+/**
+ * The server refuses a turn with calls that the results of all of them do not follow, and an id
+ * that occurs twice.
+ */
+export function demands(
+  { model }: CanonicalRequest,
+  { systemPlacement = defaults.systemPlacement }: Options,
+): Demands {
+  const automatic = takesMidSystem(model) ? 'keep' : 'user'
+  const placement = systemPlacement === 'auto' ? automatic : systemPlacement
+  return {
+    lateTools: 'list',
+    instructions: { later: later[placement] },
+    schemas: schemaDialect,
+    toolNames: {
+      spell: name => mapName(name, longest),
+      spellProperty: mapProperty,
+      longest,
+      freeform: 'wrapped',
+    },
+    toolPairs: {
+      resultsFollowCalls: true,
+      wireCallId: id => mapCallId(id, validCallId),
+      uniqueCallIds: true,
+    },
+  }
+}
 
 type Edit = EditWith<Options, MessagesReport>
 
