@@ -2,6 +2,8 @@ import type { ExtMap } from '../../canonical/message.ts'
 import { omitNullish } from '../../kit/fields/omit.ts'
 import { createOwn } from '../../kit/fields/own.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json/json.ts'
+import { step } from '../../kit/notes/path.ts'
+import { asRead } from '../../kit/schema/written.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'generate-content'
@@ -40,4 +42,73 @@ export function withLeft(left: unknown, written: unknown, lost: () => void): unk
 export function under(key: string, value: JsonObject | null | undefined): JsonObject {
   for (const _ in value) return { [key]: value }
   return {}
+}
+
+/** Requests to count tokens wrap the whole request. */
+
+/** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields next to it. */
+type Held = { body: unknown; at: string; beside: JsonObject }
+
+const counted = ['generateContentRequest', 'generate_content_request']
+
+const isBody = (value: JsonObject) => 'contents' in value || 'candidates' in value
+
+/** The key that holds the body. Undefined: it is not nested. */
+const keyIn = (given: unknown): string | undefined =>
+  isObject(given) && !isBody(given) ? counted.find(key => isObject(given[key])) : undefined
+
+/** Applies the same change to a body and to the object it is nested in. */
+export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
+  if (!isObject(given)) return given
+  const key = keyIn(given)
+  const inner = key === undefined ? undefined : given[key]
+  return key !== undefined && isObject(inner)
+    ? { ...change(given), [key]: change(inner) }
+    : change(given)
+}
+
+export function unwrapRequest(given: unknown): Held {
+  const key = keyIn(given)
+  if (!isObject(given) || key === undefined) return { body: given, at: '', beside: {} }
+  const { [key]: body, ...beside } = given
+  return { body, at: step(key), beside }
+}
+
+/** Keys next to the body, as they are kept among those of the body: with the prefix `../`. */
+export function asBeside(fields: JsonObject | undefined): JsonObject {
+  const beside: JsonObject = {}
+  for (const key in fields) beside[`../${key}`] = fields[key]
+  return beside
+}
+
+/**
+ * Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets the prefix
+ * `./`.
+ */
+export function asInside(fields: JsonObject | undefined): JsonObject {
+  const inside: JsonObject = {}
+  for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]
+  return inside
+}
+
+const looksKept = /^\.{1,2}\//
+
+export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: JsonObject } {
+  const inside: JsonObject = {}
+  const beside: JsonObject = {}
+  for (const key in kept) {
+    if (key.startsWith('../')) beside[key.slice(3)] = kept[key]
+    else inside[key.startsWith('./') ? key.slice(2) : key] = kept[key]
+  }
+  return { inside, beside }
+}
+
+/** A written body nested as it was. `at`: see `Source`. */
+export function wrapAgain<Body extends object>(
+  body: Body,
+  at: string | undefined,
+  beside: JsonObject,
+): Body {
+  // What a host puts around a body is no part of the protocol.
+  return at === undefined ? body : asRead({ ...beside, [at.slice(1)]: body })
 }

@@ -4,7 +4,7 @@ import {
   carryReasoning,
   nothingGathered,
   restoreReasoning,
-} from '../../../src/protocols/generate-content/content/carried-reasoning.ts'
+} from '../../../src/protocols/generate-content/content/reasoning.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GenerateContentWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 

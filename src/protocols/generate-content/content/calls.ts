@@ -17,7 +17,7 @@ import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { objectInput, readInput } from '../../../kit/tools/object-input.ts'
 import { takesMediaInResults } from '../../../models/gemini.ts'
-import { extOf, ownFields, protocolName } from '../own.ts'
+import { asBeside, asInside, extOf, ownFields, protocolName, splitBeside } from '../own.ts'
 import {
   GenerateContentPart,
   type GenerateContentPartOf,
@@ -26,7 +26,6 @@ import {
 } from '../schema.ts'
 import { decodeMedia } from './media.ts'
 import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
-import { asBeside, asInside, splitBeside } from './wrapper.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Calls of the client's own functions, and their results. */

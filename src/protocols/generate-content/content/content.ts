@@ -24,9 +24,9 @@ import {
 } from '../schema.ts'
 import { serverParts, serverToolOfType } from '../vocabulary.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { carriedBy, restoreReasoning } from './carried-reasoning.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import {
+  carriedBy,
   decodeHidden,
   decodeSignature,
   decodeThought,
@@ -35,6 +35,7 @@ import {
   placeholder,
   provesThought,
   rejoin,
+  restoreReasoning,
   sign,
   unknownOfPart,
 } from './reasoning.ts'

@@ -1,12 +1,40 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { mapName } from '../../../kit/conversation/ids.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
+import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { schemaDialect } from './demands.ts'
-import { budgets } from './effort.ts'
+import { budgets } from './settings.ts'
+
+/**
+ * The server matches results to calls by their names and their order, and refuses an id that occurs
+ * twice. Its contents have no system role.
+ */
+export function demands(_request: CanonicalRequest, { systemPlacement }: Options): Demands {
+  return {
+    lateTools: 'list',
+    validatedChoice: true,
+    schemas: schemaDialect,
+    instructions: { later: systemPlacement === 'hoist' ? 'front' : 'user' },
+    toolNames: { spell, longest, freeform: 'wrapped' },
+    toolPairs: { resultsFollowCalls: true, namesInResults: true, uniqueCallIds: true },
+  }
+}
+
+const longest = 128
+
+const schemaDialect: SchemaDialect = { references: 'bare' }
+
+/** A name begins with a letter or an underscore, and may hold dots and colons. */
+function spell(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(name)) return name
+  const mapped = mapName(name, longest)
+  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, longest - 1)}`
+}
 
 type Edit = EditWith<Options, GenerateContentReport>
 

@@ -1,24 +1,42 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { omitNullish, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { merge } from '../../../kit/json/json.ts'
+import type { Tool, ToolChoice } from '../../../canonical/tool.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
+import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../../protocol.ts'
 import { match, target } from '../address.ts'
-import { askForInvocations, decodeTools, encodeTools } from '../content/tools.ts'
-import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from '../content/wrapper.ts'
+import { asDeclared, askForInvocations, decodeTools, encodeTools } from '../content/tools.ts'
 import { type Reading, type RequestWriting, startWriting } from '../content/writing.ts'
 import { createGeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { extOf, ownFields, ownObject, protocolName, under } from '../own.ts'
-import { type GenerateContentBody, GenerateContentRequest } from '../schema.ts'
+import {
+  asBeside,
+  asInside,
+  extOf,
+  ownFields,
+  ownObject,
+  protocolName,
+  splitBeside,
+  under,
+  unwrapRequest,
+  wrapAgain,
+} from '../own.ts'
+import {
+  type GenerateContentBody,
+  type GenerateContentCalling,
+  GenerateContentRequest,
+  type GenerateContentToolConfig,
+  type GenerateContentWrittenToolConfig,
+} from '../schema.ts'
+import { nearestServerTool } from '../vocabulary.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
-import { reasoningHere } from './effort.ts'
 import { fields } from './fields.ts'
-import { decodeFormat, encodeFormat, type Format } from './settings.ts'
+import { decodeFormat, encodeFormat, type Format, reasoningHere } from './settings.ts'
 import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
-import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 
 /**
  * Body and path → request. The model and whether to stream are in the path, `options.path`.
@@ -155,4 +173,139 @@ function asHere(request: CanonicalRequest, writing: RequestWriting): CanonicalRe
     reasoning: reasoning && reasoningHere(reasoning, writing),
     logprobs: logprobs?.enabled ? logprobs : undefined,
   })
+}
+
+const knownConfig = keysOf<GenerateContentToolConfig>()('functionCallingConfig')
+const knownCalling = keysOf<NonNullable<GenerateContentToolConfig['functionCallingConfig']>>()(
+  'mode allowedFunctionNames',
+)
+
+/** `left`: unknown keys, and what has no meaning together. */
+function decodeToolChoice(toolConfig: GenerateContentToolConfig): {
+  choice?: ToolChoice | undefined
+  left: JsonObject | undefined
+} {
+  const { functionCallingConfig: calling } = toolConfig
+  const unknown = unknownOf(toolConfig, knownConfig)
+  if (!calling) return { left: unknown }
+  const { mode, allowedFunctionNames } = calling
+  const names = allowedFunctionNames ?? []
+  const choice = choiceOf(mode, names)
+  const isUnread = names.length > 0 && (!choice || choice.mode === 'auto' || choice.mode === 'none')
+  const left = omitUndefinedOrNone({
+    ...unknownOf(calling, knownCalling),
+    mode: choice ? undefined : (mode ?? undefined),
+    allowedFunctionNames: isUnread ? names : undefined,
+  })
+  return { choice, left: left ? { ...unknown, functionCallingConfig: left } : unknown }
+}
+
+function choiceOf(
+  mode: string | null | undefined,
+  names: readonly string[],
+): ToolChoice | undefined {
+  switch (mode?.toUpperCase()) {
+    case 'AUTO':
+      return { mode: 'auto' }
+    case 'NONE':
+      return { mode: 'none' }
+    case 'VALIDATED':
+      return { mode: 'validated', ...(names.length > 0 && { tools: [...names] }) }
+    case 'ANY': {
+      const [only] = names
+      if (only === undefined) return { mode: 'required' }
+      if (names.length === 1) return { mode: 'tool', kind: 'function', name: only }
+      return {
+        mode: 'allowed',
+        require: true,
+        tools: names.map(name => ({ kind: 'function', name })),
+      }
+    }
+    default:
+      return undefined
+  }
+}
+
+// ---- canonical → wire
+
+/**
+ * `toolConfig`: the choice, and the kept keys. `tools`: all tools of the request, with those added
+ * in mid-conversation.
+ * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
+ */
+function encodeToolChoice(
+  { toolChoice: choice, ext }: CanonicalRequest,
+  tools: readonly Tool[],
+  writing: RequestWriting,
+): GenerateContentWrittenToolConfig | undefined {
+  const own = ownObject(ext, 'toolConfig')
+  const left = own?.['functionCallingConfig']
+  const calling = omitUndefinedOrNone({
+    ...(isObject(left) && left),
+    ...(choice && callingOf(choice, tools, writing)),
+  })
+  return calling ? { ...own, functionCallingConfig: calling } : own
+}
+
+function callingOf(
+  choice: ToolChoice,
+  tools: readonly Tool[],
+  { report, options, native }: RequestWriting,
+): GenerateContentCalling | undefined {
+  const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
+  const hasFunctions =
+    tools.some(({ type }) => type === 'function' || type === 'freeform') ||
+    tools.some(tool => asDeclared(tool, options))
+  if (!native && !hasFunctions) {
+    // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are
+    // declared.
+    const isLost =
+      choice.mode === 'none'
+        ? mapped.some(({ tool }) => nearestServerTool[tool])
+        : choice.mode !== 'auto'
+    if (isLost) report.add('tool-choice.without-tools', undefined, 'toolChoice')
+    return undefined
+  }
+  const refuse = (): undefined => {
+    report.add('tool-choice.unsupported', undefined, 'toolChoice')
+    return undefined
+  }
+  switch (choice.mode) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'validated':
+      return { mode: 'VALIDATED', ...omitUndefined({ allowedFunctionNames: choice.tools }) }
+    case 'tool':
+      if (choice.kind === 'server') {
+        // A mapped tool is declared, but cannot be forced.
+        if (options.serverTools !== 'map')
+          refuseForeignTools(
+            'forced tool',
+            { protocol: protocolName, path: '/tool_choice' },
+            options,
+          )
+        return refuse()
+      }
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    case 'allowed': {
+      const functions = choice.tools.filter(({ kind }) => kind !== 'server')
+      if (functions.length === 0) return refuse()
+      for (const { kind, at } of choice.tools)
+        if (kind === 'server')
+          report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
+      if (!choice.require) report.add('tool-choice.validated', undefined, 'toolChoice')
+      return {
+        mode: choice.require ? 'ANY' : 'VALIDATED',
+        allowedFunctionNames: functions.map(({ name }) => name),
+      }
+    }
+    case 'opaque':
+      return choice.protocol === protocolName && isObject(choice.raw) ? choice.raw : refuse()
+    default:
+      return choice satisfies never
+  }
 }

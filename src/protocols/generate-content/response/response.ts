@@ -11,16 +11,19 @@ import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { indexOf } from '../../../kit/response/candidates.ts'
 import { check } from '../../../kit/schema/check.ts'
-import type { Undefinable } from '../../../kit/schema/written.ts'
-import { asRead } from '../../../kit/schema/written.ts'
+import { asRead, type Undefinable } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { markCut } from '../../../kit/tools/cut-calls.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts'
-import { carryReasoning, type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
-import { decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
+import {
+  decodeGrounding,
+  encodeGrounding,
+  type Found,
+  type TextAtPart,
+} from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
-import type { TextAtPart } from '../content/text-bytes.ts'
+import { carryReasoning, type Gathered, nothingGathered } from '../content/reasoning.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorInside, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
@@ -41,12 +44,14 @@ import { decodeTier, decodeUsage, encodeUsage } from '../usage.ts'
 import {
   decodeBlocked,
   decodeFinish,
+  decodeLogprobs,
   encodeBlocked,
   encodeFinish,
+  encodeLogprobs,
   isBrokenCall,
   isForeignFailure,
+  noteLogprobs,
 } from './finish.ts'
-import { decodeLogprobs, encodeLogprobs, noteLogprobs } from './logprobs.ts'
 
 const known = keysOf<GenerateContentResponse>()(
   'candidates promptFeedback usageMetadata modelVersion responseId createTime',

@@ -13,7 +13,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
-import { type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
+import { type Gathered, nothingGathered } from '../content/reasoning.ts'
 import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import { writeTime } from '../response/response.ts'
 import type {
