@@ -4,12 +4,11 @@ import { facts } from './facts.ts'
 import type { ResponsesOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
-import { remembered } from './response/echo.ts'
+import { remembered } from './response/envelope.ts'
 import { encodeResponse } from './response/response.ts'
 import type { ResponsesWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
-import { frames } from './stream/frames.ts'
-import { writeDelta } from './stream/shortcut.ts'
+import { frames, writeDelta } from './stream/shortcut.ts'
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const responses: ClientHalf<ResponsesOptions, ResponsesWire> & {

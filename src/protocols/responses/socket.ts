@@ -4,7 +4,7 @@ import type { Headers, SocketEvent, SocketWire } from '../../protocol.ts'
 import { writeFrame } from '../../sse/write.ts'
 import { readEvent } from './errors.ts'
 import { protocolName } from './own.ts'
-import { frames } from './stream/frames.ts'
+import { frames } from './stream/shortcut.ts'
 
 const create = 'response.create'
 

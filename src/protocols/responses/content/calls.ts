@@ -25,9 +25,8 @@ import type {
 } from '../schema.ts'
 import { encodeClientCall, encodeClientResult } from './client-tools.ts'
 import { decodeContent, encodeText } from './content.ts'
-import { itemOf, statusOf, withHead } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
-import { opensEnvelopes, type Writing } from './writing.ts'
+import { itemOf, opensEnvelopes, statusOf, type Writing, withHead } from './writing.ts'
 
 /** The schema does not check it. */
 type Called = { caller?: unknown }

@@ -8,8 +8,8 @@ import { flatName } from '../../../kit/tools/tool-names.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 import type { ResponsesClientCall, ResponsesClientResult } from '../schema.ts'
-import { itemOf, withHead } from './item-head.ts'
 import { decodeAddedTools } from './tools.ts'
+import { itemOf, withHead } from './writing.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }

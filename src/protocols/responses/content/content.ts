@@ -1,12 +1,31 @@
-import type { Message, Part, Place, RefusalPart, TextPart } from '../../../canonical/message.ts'
-import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { below } from '../../../kit/notes/path.ts'
-import { noteTokens } from '../../../kit/response/logprobs.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
-import { lengthLater } from '../../../kit/text/text.ts'
-import type { ResponsesReport } from '../notes.ts'
-import { keep, protocolName, wireOf } from '../own.ts'
 import type {
+  Citation,
+  Message,
+  Part,
+  Place,
+  RefusalPart,
+  TextPart,
+  TokenLogprob,
+} from '../../../canonical/message.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import {
+  bytesOf,
+  isBytes,
+  isTokens,
+  leastLogprob,
+  noteTokens,
+  unreadOfToken,
+} from '../../../kit/response/logprobs.ts'
+import { asRead } from '../../../kit/schema/written.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { isOffset, lengthLater } from '../../../kit/text/text.ts'
+import type { ResponsesReport } from '../notes.ts'
+import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
+import type {
+  ResponsesAnnotation,
   ResponsesContent,
   ResponsesContentOf,
   ResponsesInputAudio,
@@ -15,18 +34,173 @@ import type {
   ResponsesInputText,
   ResponsesOutputText,
   ResponsesRefusal,
+  ResponsesToken,
   ResponsesWrittenContent,
 } from '../schema.ts'
-import { decodeMark, encodeMark } from './cache.ts'
-import {
-  decodeCitation,
-  decodeLogprobs,
-  encodeCitation,
-  encodeLogprob,
-  unreadOf,
-} from './citations.ts'
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
-import { opensEnvelopes, type Writing } from './writing.ts'
+import { decodeMark, encodeMark, opensEnvelopes, type Writing } from './writing.ts'
+
+/** The known keys of an annotation, by its type. */
+const modelled = new Map<unknown, ReadonlySet<string>>([
+  ['url_citation', new Set(['type', 'url', 'title', 'start_index', 'end_index'])],
+  ['file_citation', new Set(['type', 'file_id', 'filename', 'index'])],
+  [
+    'container_file_citation',
+    new Set(['type', 'container_id', 'file_id', 'filename', 'start_index', 'end_index']),
+  ],
+  ['file_path', new Set(['type', 'file_id', 'index'])],
+])
+
+const offsets = new Set(['start_index', 'end_index', 'index'])
+
+/** Null counts as absent. */
+const isRead = (key: string, value: unknown) =>
+  value === null || (offsets.has(key) ? isOffset(value) : typeof value === 'string')
+
+/**
+ * The unknown keys of annotations, and known ones with a value of another type, as an `annotations`
+ * field.
+ */
+function unreadOf(
+  annotations: readonly JsonObject[] | null | undefined,
+): { annotations: JsonObject[] } | undefined {
+  if (!annotations?.length) return undefined
+  const unread = flatMap(annotations, wire => {
+    const known = modelled.get(wire['type'])
+    const left = known
+      ? Object.entries(wire).filter(([key, value]) => !known.has(key) || !isRead(key, value))
+      : []
+    return left.length > 0 ? [Object.fromEntries(left)] : []
+  })
+  return unread.length > 0 ? { annotations: unread } : undefined
+}
+
+/** An annotation of a text; its offsets count characters of that text. */
+export function decodeCitation(raw: unknown): Citation {
+  const wire = isObject(raw) ? raw : {}
+  const asText = (key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
+  const asOffset = (key: string) => (isOffset(wire[key]) ? wire[key] : undefined)
+  const span = { start: asOffset('start_index'), end: asOffset('end_index') }
+  const file = {
+    fileId: asText('file_id'),
+    filename: asText('filename'),
+    container: asText('container_id'),
+    index: asOffset('index'),
+  }
+  switch (wire['type']) {
+    case 'url_citation':
+      return {
+        kind: 'url',
+        ...omitUndefined({ url: asText('url'), title: asText('title'), ...span }),
+        protocol: protocolName,
+        raw,
+      }
+    case 'file_citation':
+    case 'container_file_citation':
+    case 'file_path':
+      return { kind: 'file', ...omitUndefined({ ...file, ...span }), protocol: protocolName, raw }
+    default:
+      return { kind: 'opaque', protocol: protocolName, raw }
+  }
+}
+
+/**
+ * Undefined: this protocol has no form for it, which is noted. `length`: of the text that has the
+ * citation, in code points.
+ */
+export function encodeCitation(
+  citation: Citation,
+  length: () => number,
+  report: ResponsesReport,
+  at: Place | undefined,
+): ResponsesAnnotation | undefined {
+  const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } =
+    citation
+  if (citation.protocol === protocolName && isObject(citation.raw)) return asRead(citation.raw)
+  if (kind === 'url' && url !== undefined) {
+    if (
+      start === undefined ||
+      end === undefined ||
+      title === undefined ||
+      citedText !== undefined ||
+      encrypted !== undefined
+    )
+      report.add('citation.approximated', at, 'citations')
+    return {
+      type: 'url_citation',
+      start_index: start ?? 0,
+      end_index: end ?? length(),
+      title: title ?? '',
+      url,
+    }
+  }
+  if (kind === 'file' && fileId !== undefined) {
+    if (citedText !== undefined || source !== undefined || start !== undefined)
+      report.add('citation.approximated', at, 'citations')
+    return {
+      type: 'file_citation',
+      file_id: fileId,
+      filename: filename ?? title ?? '',
+      index: index ?? 0,
+    }
+  }
+  report.add('citation.unsupported', at, 'citations')
+  return undefined
+}
+
+/** `at`: path of the list; `first`: number of tokens in it before these. */
+export const decodeLogprobs = (wire: readonly unknown[], at: Place, first = 0): TokenLogprob[] =>
+  wire.map((one, i) => decodeLogprob(one, below(at, first + i)))
+
+/** Unknown keys are kept with the token. */
+function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
+  const wire = isObject(raw) ? raw : {}
+  const { top_logprobs: top } = wire
+  return {
+    ...decodeToken(wire, at),
+    ...(isTokens(top) && {
+      top: top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place))),
+    }),
+  }
+}
+
+function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
+  const { token, logprob, bytes } = wire
+  const unread = unreadOfToken(wire)
+  const read: Omit<TokenLogprob, 'top'> = omitUndefined({
+    token: typeof token === 'string' ? token : '',
+    logprob: typeof logprob === 'number' ? logprob : 0,
+    bytes: decodeBytes(bytes),
+  })
+  if (Object.keys(unread).length === 0) return read
+  read.at = at
+  return keep(read, unread)
+}
+
+/** A token without bytes has an empty list here, because no list may be null. */
+function decodeBytes(bytes: unknown): number[] | null | undefined {
+  if (!isBytes(bytes)) return bytes === null ? null : undefined
+  return bytes.length === 0 ? null : bytes
+}
+
+/** `whole`: bytes and alternatives are required, as everywhere except in stream deltas. */
+export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): ResponsesToken {
+  const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
+    const given = bytes === undefined && whole ? bytesOf(token) : bytes
+    return {
+      ...fieldsOf(ext),
+      ...omitUndefined({
+        token,
+        bytes: given === null ? [] : given,
+        logprob: Math.max(logprob, leastLogprob),
+      }),
+    }
+  }
+  return omitUndefined({
+    ...tokenOf(one),
+    top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined),
+  })
+}
 
 const inputKeys = keysOf<ResponsesInputText>()('type text prompt_cache_breakpoint')
 const outputKeys = keysOf<ResponsesOutputText>()('type text annotations logprobs')

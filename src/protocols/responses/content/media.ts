@@ -17,8 +17,7 @@ import type {
   ResponsesItemOf,
   ResponsesMedia,
 } from '../schema.ts'
-import { decodeMark, encodeMark } from './cache.ts'
-import type { Writing } from './writing.ts'
+import { decodeMark, encodeMark, type Writing } from './writing.ts'
 
 const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
   ['auto', 'auto'],

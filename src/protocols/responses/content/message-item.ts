@@ -22,9 +22,8 @@ import type {
   ResponsesWrittenContent,
 } from '../schema.ts'
 import { decodeContent, encodeText } from './content.ts'
-import { statusOf, withHead } from './item-head.ts'
 import { encodeMedia } from './media.ts'
-import type { Writing } from './writing.ts'
+import { statusOf, type Writing, withHead } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 

@@ -16,8 +16,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName, wireOf } from '../own.ts'
 import type { ResponsesItemOf, ResponsesReasoning } from '../schema.ts'
-import { itemOf, withHead } from './item-head.ts'
-import { opensEnvelopes, type Writing } from './writing.ts'
+import { itemOf, opensEnvelopes, type Writing, withHead } from './writing.ts'
 
 /**
  * Owner of a signature in an item of its own: the part after or before the item, or the nth

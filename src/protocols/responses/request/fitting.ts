@@ -1,12 +1,28 @@
+import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
+import type { Demands, SchemaDialect } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { schemaDialect } from './demands.ts'
+
+const longest = 128
+
+const schemaDialect: SchemaDialect = { strict: 'closed', patterns: 'python' }
+
+/** Calls and results are items of their own, linked by the id alone. */
+export function demands(): Demands {
+  return {
+    lateTools: 'parts',
+    schemas: schemaDialect,
+    toolNames: { spell: name => mapName(name, longest), longest, namespaces: true },
+    toolPairs: { wireCallId: id => mapCallId(id, validCallId) },
+  }
+}
 
 type Edit = EditWith<Options, ResponsesReport>
 

@@ -4,35 +4,47 @@ import type { ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
-import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
+import { isObject, type JsonObject, merge, same } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
+import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import { refuseUnlinked } from '../../../kit/tools/unlinked-calls.ts'
 import type { Decoded, Encoded } from '../../../protocol.ts'
 import { expandChoice, expandedIn, expandTools } from '../content/client-tools.ts'
-import { decodeItems } from '../content/items.ts'
+import { decodeItems, encodeMessage } from '../content/items.ts'
 import { decodeTools, encodeTools, lacksSearch } from '../content/tools.ts'
-import { startWriting, type Writing } from '../content/writing.ts'
+import {
+  limitMarks,
+  opensEnvelopes,
+  startWriting,
+  type Writing,
+  withMarksInside,
+} from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import { type ResponsesBody, ResponsesRequest } from '../schema.ts'
-import { encodeItems } from './conversation.ts'
+import {
+  type ResponsesBody,
+  type ResponsesItemOf,
+  ResponsesRequest,
+  type ResponsesWrittenItem,
+} from '../schema.ts'
 import { fields } from './fields.ts'
 import {
   decodeInclude,
   decodeOlderSummary,
   decodeOutput,
+  decodeToolChoice,
   encodeOutput,
   encodeReasoningSpec,
   encodeState,
+  encodeToolChoice,
   type Reading,
   refuseReferences,
 } from './settings.ts'
-import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
@@ -245,3 +257,75 @@ function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'tex
     !part.ext?.[protocolName]
   )
 }
+
+/** The items of a whole history. */
+function encodeItems(messages: readonly Message[], writing: Writing): ResponsesWrittenItem[] {
+  const marked = messages.map(message => withMarksInside(message, writing))
+  if (!writing.native) limitMarks(marked, writing)
+  const items: ResponsesWrittenItem[] = []
+  for (const message of marked) append(items, encodeMessage(message, writing))
+  const led =
+    writing.native || opensEnvelopes(writing) || writing.reasoning.size === 0
+      ? items
+      : withoutRepeated(withoutLoose(items, writing), writing)
+  writing.report.resolvePending(led, '/input')
+  return led
+}
+
+/**
+ * Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut
+ * off there, or its text is empty.
+ */
+function withoutLoose(
+  items: ResponsesWrittenItem[],
+  { reasoning, report }: Writing,
+): ResponsesWrittenItem[] {
+  const led: ResponsesWrittenItem[] = []
+  let loose = true
+  for (const item of items.toReversed()) {
+    const thought = reasoning.get(item)
+    if (thought && loose) report.leave('reasoning.loose', thought)
+    else {
+      led.push(item)
+      loose =
+        item.type === undefined ||
+        item.type.endsWith('_output') ||
+        (item.type === 'message' && item.role !== 'assistant')
+    }
+  }
+  return led.reverse()
+}
+
+/**
+ * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the
+ * signature of a turn on several of its parts. Only the first item stays; one with another
+ * signature stays too, but without the id.
+ */
+function withoutRepeated(
+  items: ResponsesWrittenItem[],
+  { reasoning, report }: Writing,
+): ResponsesWrittenItem[] {
+  const firsts = new Map<string, ResponsesItemOf<'reasoning'>>()
+  return flatMap<ResponsesWrittenItem, ResponsesWrittenItem>(items, item => {
+    const thought = reasoning.get(item)
+    const { id } = item
+    if (!thought || item.type !== 'reasoning' || id === undefined) return [item]
+    const first = firsts.get(id)
+    if (!first) {
+      firsts.set(id, item)
+      return [item]
+    }
+    if (item.encrypted_content !== first.encrypted_content) {
+      report.add('reasoning.id-twice', thought.at)
+      const { id: _, ...nameless } = item
+      return [nameless]
+    }
+    const texts = segmentsIn(item)
+    if (texts.length > 0 && !same(texts, segmentsIn(first)))
+      report.leave('reasoning.repeated', thought)
+    return []
+  })
+}
+
+const segmentsIn = ({ summary, content }: JsonObject): unknown[] =>
+  [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))

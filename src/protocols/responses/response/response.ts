@@ -32,9 +32,9 @@ import {
 } from '../schema.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
-import { echoKeys } from './echo.ts'
 import {
   callIdOf,
+  echoKeys,
   fallbacks,
   itemIdOf,
   snapshot,

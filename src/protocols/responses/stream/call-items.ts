@@ -5,14 +5,18 @@ import { carrierItem, unsigned } from '../content/reasoning.ts'
 import { startWriting } from '../content/writing.ts'
 import { callIdOf } from '../response/envelope.ts'
 import {
+  addItem,
+  closeMessageItem,
   type EmitWire,
   type EncoderState,
+  headOf,
+  hold,
   type OpenPart,
   placeOf,
+  wholeItem,
   write,
   writingOf,
 } from './encoder-state.ts'
-import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 
 /** Opens the item of a call; its signature is written in an item before it. */
 export function startCall(

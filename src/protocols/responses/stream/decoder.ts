@@ -10,7 +10,7 @@ import { protocolName } from '../own.ts'
 import { awaitsClient, decodeHead, readEnding } from '../response/response.ts'
 import { ResponsesResponse } from '../schema.ts'
 import { decodeUsage } from '../usage.ts'
-import { decodeFinish } from '../vocabulary.ts'
+import { decodeFinish, forwardable } from '../vocabulary.ts'
 import { orphan, patient } from './carriers.ts'
 import { type DecoderState, malformed, reportOf } from './decoder-state.ts'
 import { addItem, closeItems, completeListed, finishItem, messageOf } from './item-reader.ts'
@@ -26,7 +26,6 @@ import {
   textDelta,
   textDone,
 } from './part-reader.ts'
-import { forwardable } from './status-events.ts'
 
 /**
  * Events → canonical events. Items are identified by `output_index`, because some servers change

@@ -21,28 +21,40 @@ import { isCall } from '../response/response.ts'
 import type { ResponsesWire } from '../schema.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
 import {
+  closeMessageItem,
   type EmitWire,
   type EncoderState,
   envelopeOf,
+  flushHeld,
+  leaveItem,
   type OpenMessage,
   type OpenPart,
   open,
   reportOf,
   startPartState,
 } from './encoder-state.ts'
-import { conclude, fail } from './ending.ts'
-import { closeMessageItem, flushHeld, leaveItem } from './open-items.ts'
-import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
-import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
 import {
+  conclude,
   endRaw,
   endWhole,
+  fail,
   forward,
   isOwnMessage,
   startContent,
   startRaw,
   takeWhole,
-} from './whole-items.ts'
+} from './ending.ts'
+import {
+  endReasoning,
+  endText,
+  giveReasoning,
+  giveText,
+  proveLate,
+  startReasoning,
+  startText,
+  takeCitation,
+  takeLogprobs,
+} from './text-parts.ts'
 
 /**
  * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the

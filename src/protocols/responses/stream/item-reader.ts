@@ -21,7 +21,7 @@ import { decodeItem } from '../content/items.ts'
 import { accepts, forgetMadeUpId } from '../content/reasoning.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
 import { ResponsesItem } from '../schema.ts'
-import { arrived, carry, prove } from './carriers.ts'
+import { arrived, carry, LeftItems, prove } from './carriers.ts'
 import {
   type DecoderState,
   endItem,
@@ -35,7 +35,6 @@ import {
   putItem,
   reportOf,
 } from './decoder-state.ts'
-import { LeftItems } from './left-items.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
   const { item } = event
