@@ -1,6 +1,8 @@
-import type { ClientHalf } from '../../protocol.ts'
+import { writeExact } from '../../kit/json/digits.ts'
+import type { ClientHalf, Frames } from '../../protocol.ts'
+import { pingComment, writeFrame } from '../../sse/write.ts'
 import { remembered } from './content/calls.ts'
-import { encodeError } from './errors.ts'
+import { encodeError, encodeErrorBody } from './errors.ts'
 import { facts } from './facts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import type { protocolName } from './own.ts'
@@ -8,8 +10,16 @@ import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { ChatCompletionsWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
-import { frames } from './stream/frames.ts'
 import { writeDelta } from './stream/shortcut.ts'
+
+const frames: Frames = {
+  named: false,
+  write: wire => writeFrame(wire === '[DONE]' ? wire : writeExact(wire)),
+  wrap: json => writeFrame(json),
+  ping: pingComment,
+  // Without `[DONE]`, which would mean a normal end.
+  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error))),
+}
 
 /** The half of the protocol for `translateBetween` that serves clients. */
 export const chatCompletions: ClientHalf<ChatCompletionsOptions, ChatCompletionsWire> & {

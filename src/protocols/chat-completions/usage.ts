@@ -3,6 +3,7 @@ import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { lostOf } from '../../kit/response/usage.ts'
 import { type Counts, createUsageTable } from '../../kit/response/usage-table.ts'
+import type { StreamUsage } from '../../protocol.ts'
 import type { ChatCompletionsReport } from './notes.ts'
 import { keep, wireOf } from './own.ts'
 import type { ChatCompletionsWrittenUsage } from './schema.ts'
@@ -183,4 +184,28 @@ export function encodeUsage(
     }),
   )
   return wireOf<ChatCompletionsWrittenUsage>(written, ext)
+}
+
+/** Usage comes in a last chunk without choices, if the request asks for it. */
+export const streamUsage: StreamUsage = {
+  isRequested: wire =>
+    isObject(wire) &&
+    isObject(wire['stream_options']) &&
+    wire['stream_options']['include_usage'] === true,
+  ask(wire) {
+    if (!isObject(wire)) return { wire }
+    const { stream_options: streamOptions } = wire
+    const options = {
+      stream_options: { ...(isObject(streamOptions) && streamOptions), include_usage: true },
+    }
+    return {
+      wire: { ...wire, ...options },
+      ...(!Object.hasOwn(wire, 'stream_options') && { added: options }),
+    }
+  },
+  isOnlyCounts: event =>
+    isObject(event) &&
+    isObject(event['usage']) &&
+    Array.isArray(event['choices']) &&
+    event['choices'].length === 0,
 }

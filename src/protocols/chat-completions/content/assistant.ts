@@ -23,7 +23,6 @@ import type {
   ChatCompletionsWrittenAssistant,
   ChatCompletionsWrittenCall,
 } from '../schema.ts'
-import { decodeAudioOutput, encodeAudioOutput, isAudible } from './audio.ts'
 import {
   decodeCall,
   decodeLegacyCall,
@@ -33,25 +32,38 @@ import {
   takesOneCall,
 } from './calls.ts'
 import { carriersIn, carriesReasoning, carryReasoning, restoreOrder } from './carried-reasoning.ts'
-import { encodeCarriers, splitCarriers, unknownBeside, unknownOfCarriers } from './carriers.ts'
+import {
+  encodeCarriers,
+  extractTags,
+  noteTags,
+  splitCarriers,
+  unknownBeside,
+  unknownOfCarriers,
+} from './carriers.ts'
 import {
   attachCitations,
+  decodeContent,
   encodeCitations,
+  encodeParts,
+  isInContent,
   noteLostBoundaries,
   unknownOfAnnotations,
-} from './citations.ts'
-import { decodeContent, encodeParts, isInContent } from './content.ts'
-import { decodeImages, encodeImage } from './images.ts'
+} from './content.ts'
 import { arrange } from './layout.ts'
-import type { Reading } from './reading.ts'
+import {
+  decodeAudioOutput,
+  decodeImages,
+  encodeAudioOutput,
+  encodeImageOutput,
+  isAudible,
+} from './media.ts'
 import {
   type DecodedReasoning,
   decodeReasoning,
   emptySignature,
   withoutEmptySignature,
 } from './reasoning.ts'
-import { extractTags, noteTags } from './think-tags.ts'
-import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
+import { type AssistantToWrite, opensEnvelopes, type Reading, type Writing } from './writing.ts'
 
 /** In a response the role may be missing. */
 type ChatCompletionsAssistantWire =
@@ -279,7 +291,7 @@ function fillMedia(
   const isSecond = known.audio !== undefined && part.kind === 'audio'
   if (isSecond || !(recipient === 'client' || native)) report.add('part.unsupported', part.at)
   else if (isAudible(part)) known.audio = encodeAudioOutput(part, writing)
-  else images.push(...encodeImage(part, images.length, writing))
+  else images.push(...encodeImageOutput(part, images.length, writing))
 }
 
 /** Is it a call of a type that is not known? */

@@ -18,9 +18,8 @@ import type {
   ChatCompletionsToolCall,
   ChatCompletionsWrittenCall,
 } from '../schema.ts'
-import type { Reading } from './reading.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
-import { opensEnvelopes, type PartWriting } from './writing.ts'
+import { opensEnvelopes, type PartWriting, type Reading } from './writing.ts'
 
 /** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/

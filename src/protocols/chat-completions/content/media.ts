@@ -2,10 +2,14 @@ import type { MediaPart, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
 import { isDocument, nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
-import { protocolName, wireOf, withInner } from '../own.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
+  ChatCompletionsAssistantMessage,
+  ChatCompletionsAudio,
   ChatCompletionsAudioPart,
   ChatCompletionsBlock,
   ChatCompletionsBlockOf,
@@ -13,7 +17,7 @@ import type {
   ChatCompletionsImagePart,
 } from '../schema.ts'
 import { encodeMark, type Marks, readMark } from './cache.ts'
-import type { PartWriting } from './writing.ts'
+import type { PartWriting, Writing } from './writing.ts'
 
 const knownOfImage = keysOf<ChatCompletionsImagePart & Marks>()(
   'type image_url prompt_cache_breakpoint cache_control',
@@ -237,4 +241,105 @@ function leave(part: MediaPart, unplaced: object, { report }: PartWriting): void
   report.rest(unplaced, at)
   report.node(part, handled)
   if (citations?.enabled) report.rest({ citations }, at)
+}
+
+const knownOfOutput = keysOf<NonNullable<ChatCompletionsAssistantMessage['audio']>>()(
+  'id data transcript expires_at',
+)
+
+/** `audio` of a message → a part. */
+export function decodeAudioOutput(
+  wire: NonNullable<ChatCompletionsAssistantMessage['audio']>,
+  at: Place,
+): MediaPart {
+  const { id, data, transcript, expiresAt } = omitNullish({
+    id: wire.id,
+    data: wire.data,
+    transcript: wire.transcript,
+    expiresAt: wire.expires_at,
+  })
+  const source: MediaPart['source'] =
+    data === undefined ? { type: 'reference', id: id ?? '' } : { type: 'base64', data }
+  const part = omitUndefined({
+    type: 'media' as const,
+    kind: 'audio' as const,
+    source,
+    transcript,
+    id: id || undefined,
+    expiresAt,
+    at: below(at, 'audio'),
+  })
+  return keep<MediaPart>(part, unknownOf(wire, knownOfOutput))
+}
+
+/** Audio that is complete in the part, or that the provider of this protocol stores. */
+export const isAudible = ({ kind, source }: MediaPart) =>
+  kind === 'audio' && (source.type === 'base64' || source.type === 'reference')
+
+const handledOfOutput = keysOf<MediaPart>()('type kind source transcript id expiresAt at ext')
+
+/** `audio` of a message: complete in a response, by id in a request. */
+export function encodeAudioOutput(
+  part: MediaPart,
+  { report, native }: Pick<Writing, 'report' | 'native'>,
+): ChatCompletionsAudio {
+  const { source, transcript, id, expiresAt, at, ext } = part
+  report.node(part, handledOfOutput)
+  if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')
+  const shown = id ?? (source.type === 'reference' ? source.id || undefined : undefined)
+  const data = source.type === 'base64' ? source.data : undefined
+  if (native)
+    return wireOf<ChatCompletionsAudio>({ id: shown, data, transcript, expires_at: expiresAt }, ext)
+  return {
+    id: shown ?? 'audio_0',
+    ...omitUndefined({ data }),
+    expires_at: expiresAt ?? 0,
+    transcript: transcript ?? '',
+  }
+}
+
+/** Images of a response, which OpenRouter puts into a field next to its text. */
+
+/** Undefined: `images` is no list of images. */
+export function decodeImages(images: unknown, at: Place): MediaPart[] | undefined {
+  if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
+  return images.map(({ index, ...image }, i) =>
+    decodeImage(
+      // The number only counts the images.
+      typeof index === 'number' ? image : { ...image, index },
+      below(below(at, 'images'), i),
+    ),
+  )
+}
+
+function isImage(image: unknown): image is ChatCompletionsImagePart & { index?: unknown } {
+  if (!isObject(image) || image['type'] !== 'image_url') return false
+  const { image_url: inner } = image
+  return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
+}
+
+/**
+ * The entries of `images`. An empty list: the image has no place, and a note was made. `index`: the
+ * number of images before it.
+ */
+export function encodeImageOutput(
+  part: MediaPart,
+  index: number,
+  writing: PartWriting,
+): ChatCompletionsBlock[] {
+  const { report, native } = writing
+  const { source } = part
+  const empty = source.type === 'base64' && source.data === ''
+  // Only the provider of a file id has the file; the rest of the response is worth more.
+  const isElsewhere = source.type === 'file-id' && !native
+  if (part.kind !== 'image' || empty || isElsewhere) {
+    report.add('part.unsupported', part.at)
+    return []
+  }
+  const entries = encodeMedia(part, writing)
+  if (entries.length > 0 && !native) report.add('media.images-field', part.at)
+  // Notes about a new entry find it by its identity; those of this protocol are the caller's.
+  return entries.map((entry, i) =>
+    Object.assign(native ? { ...entry } : entry, { index: index + i }),
+  )
 }

@@ -4,14 +4,15 @@ import type { RequestWriting } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
 import type { ChatCompletionsBody } from '../schema.ts'
 import { usageTable } from '../usage.ts'
-import { controls } from './effort.ts'
-import { encodeModalities, encodeVoice } from './format.ts'
 import {
+  controls,
   encodeLimit,
+  encodeModalities,
   encodeSafetyId,
   encodeStop,
   encodeTier,
   encodeTtl,
+  encodeVoice,
   isText,
   lose,
   writeOptional,

@@ -6,8 +6,7 @@ import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import { type ChatCompletionsOptions, defaults, type Options } from '../options.ts'
-import { schemaDialect } from './demands.ts'
-import { fitMessages } from './fitting-messages.ts'
+import { fitMessages, schemaDialect } from './fitting-messages.ts'
 
 type Edit = EditWith<Options, ChatCompletionsReport>
 

@@ -5,11 +5,17 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asksForOne } from '../../../kit/response/candidates.ts'
 import { append } from '../../../kit/text/append.ts'
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
-import { splitProxyFields, unknownOfCarriers } from '../content/carriers.ts'
-import { unknownOfAnnotations } from '../content/citations.ts'
+import {
+  flushTags,
+  noteTags,
+  splitProxyFields,
+  splitTags,
+  type TaggedText,
+  unknownOfCarriers,
+} from '../content/carriers.ts'
+import { unknownOfAnnotations } from '../content/content.ts'
 import { isInOrder } from '../content/layout.ts'
 import { isItems, listIn } from '../content/reasoning.ts'
-import { flushTags, noteTags, splitTags, type TaggedText } from '../content/think-tags.ts'
 import { decodeErrorBody } from '../errors.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { keep, protocolName, withInner } from '../own.ts'
@@ -17,11 +23,31 @@ import { noteUnattached } from '../response/logprobs.ts'
 import { isFailed, readTime } from '../response/response.ts'
 import { decodeUsage, findUsage } from '../usage.ts'
 import { decodeFinish } from '../vocabulary.ts'
-import { announce, type Into, isText, readLegacyCall, takeCall } from './calls.ts'
-import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './content.ts'
-import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
-import { type Failure, isFlatError, mayBeFailure, unframed } from './failure.ts'
-import { closePart } from './open-parts.ts'
+import {
+  announce,
+  appendText,
+  cite,
+  type Into,
+  isText,
+  readAudio,
+  readBlock,
+  readImages,
+  readLegacyCall,
+  readLogprobs,
+  takeCall,
+} from './content.ts'
+import {
+  type Choice,
+  choiceOf,
+  closePart,
+  type DecoderState,
+  type Failure,
+  isFlatError,
+  mayBeFailure,
+  placeOf,
+  reportOf,
+  unframed,
+} from './decoder-state.ts'
 import {
   appendPlain,
   appendReasoning,

@@ -15,7 +15,7 @@ import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
 import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
-import { encodeCitations, noteLostBoundaries } from '../content/citations.ts'
+import { encodeCitations, noteLostBoundaries } from '../content/content.ts'
 import { encodeBareError } from '../errors.ts'
 import { createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
@@ -37,7 +37,7 @@ import type {
 } from '../schema.ts'
 import { encodeUsage } from '../usage.ts'
 import { encodeFinish } from '../vocabulary.ts'
-import { closeCall } from './call-writer.ts'
+import { closeCall, encodeReasoning, noteLostPhases, storeSignatures } from './call-writer.ts'
 import {
   type Choice,
   choiceOf,
@@ -48,7 +48,6 @@ import {
   writeDelta,
 } from './encoder-state.ts'
 import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
-import { encodeReasoning, noteLostPhases, storeSignatures } from './signatures.ts'
 
 /**
  * Canonical events → chunks and the text `[DONE]`.

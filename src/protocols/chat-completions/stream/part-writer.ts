@@ -11,10 +11,9 @@ import type {
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { noteServerTool, noteUnplaced, noteUnwritten } from '../content/assistant.ts'
-import { encodeAudioOutput, isAudible } from '../content/audio.ts'
 import { isOneTooMany } from '../content/calls.ts'
 import { noteDialect, takesReasoning, textField } from '../content/carriers.ts'
-import { encodeImage } from '../content/images.ts'
+import { encodeAudioOutput, encodeImageOutput, isAudible } from '../content/media.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { ownOf, protocolName } from '../own.ts'
 import { encodeLogprobs } from '../response/logprobs.ts'
@@ -73,7 +72,7 @@ export function startPart(
 
 function writeImage(state: EncoderState, choice: Choice, image: MediaPart, emit: EmitWire): void {
   const writing = writingOf(state)
-  const images = encodeImage(image, choice.images, writing)
+  const images = encodeImageOutput(image, choice.images, writing)
   const placed = Object.fromEntries(images.map((one, i) => [choice.images + i, one]))
   writing.report.resolvePending(placed, `/choices/${choice.index}/message/images`)
   choice.images += images.length

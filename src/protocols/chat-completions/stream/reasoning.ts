@@ -19,8 +19,7 @@ import {
   reasoningText,
 } from '../content/reasoning.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from '../content/signatures.ts'
-import { type Choice, placeOf } from './decoder-state.ts'
-import { add, closePart, opened, openPart } from './open-parts.ts'
+import { add, type Choice, closePart, opened, openPart, placeOf } from './decoder-state.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry signatures. */
 

@@ -3,9 +3,8 @@ import type { PartDelta } from '../../../canonical/event.ts'
 import { advanceJson } from '../../../kit/json/json.ts'
 import type { MachineState, Shortcut } from '../../../protocol.ts'
 import { textField } from '../content/carriers.ts'
-import type { DecoderState } from './decoder-state.ts'
+import { count, type DecoderState } from './decoder-state.ts'
 import type { Choice, EncoderState, PartOut } from './encoder-state.ts'
-import { count } from './open-parts.ts'
 
 export const shortcut: Shortcut = {
   text: new Set([
