@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { translateError, translateRequest, translateResponse } from '../../src/api.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
-import { echoKeys } from '../../src/protocols/responses/response/echo.ts'
+import { echoKeys } from '../../src/protocols/responses/response/envelope.ts'
 import { collectStream } from '../../src/translate/fold.ts'
 import {
   recordedProtocols,

@@ -106,3 +106,6 @@ export function mapName(name: string, limit: number): string {
 /** The same for the property of an argument, which may also hold dots. */
 export const mapProperty = (name: string): string =>
   /^[A-Za-z0-9_.-]{1,64}$/.test(name) ? name : mapName(name, 64)
+
+/** An id of nine letters and digits. */
+export const shortId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))

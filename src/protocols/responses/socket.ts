@@ -2,9 +2,9 @@ import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject, parseObject, without } from '../../kit/json/json.ts'
 import type { Headers, SocketEvent, SocketWire } from '../../protocol.ts'
 import { writeFrame } from '../../sse/write.ts'
+import { frames } from './client.ts'
 import { readEvent } from './errors.ts'
 import { protocolName } from './own.ts'
-import { frames } from './stream/shortcut.ts'
 
 const create = 'response.create'
 

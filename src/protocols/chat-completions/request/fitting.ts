@@ -1,12 +1,66 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { mapCallId, mapName, shortId } from '../../../kit/conversation/ids.ts'
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
+import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import { type ChatCompletionsOptions, defaults, type Options } from '../options.ts'
-import { fitMessages, schemaDialect } from './fitting-messages.ts'
+import { fitMessages } from './fitting-messages.ts'
+
+const longest = 64
+
+const schemaDialect: SchemaDialect = { strict: 'closed', patterns: 'python' }
+
+const later = {
+  auto: 'user',
+  user: 'user',
+  hoist: 'front',
+  keep: 'keep',
+} as const satisfies Record<string, InstructionDemands['later']>
+
+/**
+ * Servers refuse a result that does not follow its call; many refuse more than one system message,
+ * and one inside the conversation.
+ */
+export function demands(
+  _request: CanonicalRequest,
+  {
+    shortIds,
+    namesByLetter,
+    systemPlacement = defaults.systemPlacement,
+    instructionsRole,
+    customTools,
+  }: Options,
+): Demands {
+  return {
+    lateTools: 'list',
+    schemas: schemaDialect,
+    instructions: {
+      later: later[systemPlacement],
+      joined: true,
+      developer: instructionsRole === 'developer',
+    },
+    toolNames: {
+      spell: namesByLetter ? byLetter : name => mapName(name, longest),
+      longest,
+      freeform: customTools === 'write' ? 'freeform' : 'wrapped',
+    },
+    toolPairs: {
+      resultsFollowCalls: true,
+      wireCallId: shortIds ? shortId : id => mapCallId(id, validCallId),
+    },
+  }
+}
+
+const byLetter = (name: string): string => {
+  const mapped = mapName(name, longest)
+  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, longest - 1)}`
+}
 
 type Edit = EditWith<Options, ChatCompletionsReport>
 

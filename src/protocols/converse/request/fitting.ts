@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { hashId, mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
+import { mapCallId, mapName, mapProperty, shortId } from '../../../kit/conversation/ids.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { budgetOf, effortOf, leastBudget } from '../../../kit/fields/thinking.ts'
@@ -34,14 +34,12 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
     },
     toolPairs: {
       resultsFollowCalls: true,
+      // Models of Mistral take no others.
       wireCallId: family === 'mistral' ? shortId : id => mapCallId(id, validCallId),
       uniqueCallIds: true,
     },
   }
 }
-
-/** Models of Mistral take ids of nine letters and digits. */
-const shortId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))
 
 type Edit = EditWith<Options, ConverseReport>
 

@@ -1,49 +1,8 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { PartDelta } from '../../../canonical/event.ts'
-import { writeExact } from '../../../kit/json/digits.ts'
-import { isObject, parseObject } from '../../../kit/json/json.ts'
-import type { Frames, MachineState, Shortcut } from '../../../protocol.ts'
-import { pingComment, writeFrame } from '../../../sse/write.ts'
-import { failureOf, streamError } from '../errors.ts'
-import { fallbacks, snapshot } from '../response/envelope.ts'
+import type { MachineState, Shortcut } from '../../../protocol.ts'
 import type { DecoderState } from './decoder-state.ts'
 import type { EncoderState, OpenPart, Written } from './encoder-state.ts'
-
-const wrap = (json: string, wire: unknown) =>
-  writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
-
-export const frames: Frames = {
-  named: true,
-  write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(writeExact(wire), wire)),
-  wrap,
-  ping: pingComment,
-  countAfter(data) {
-    const { sequence_number: number } = parseObject(data) ?? {}
-    return typeof number === 'number' ? number + 1 : undefined
-  },
-  failure(error, { count = 0, hasBegun = false, saysError = false, ...known } = {}) {
-    const { id, ...head } = fallbacks()
-    const envelope = {
-      ...head,
-      id: known.id ?? id,
-      createdAt: known.createdAt ?? 0,
-      model: known.model ?? 'unknown',
-      native: false,
-    }
-    const response = snapshot(envelope, { status: 'in_progress', output: [] })
-    const failed = snapshot(envelope, { status: 'failed', output: [], error: failureOf(error) })
-    const events = [
-      ...(hasBegun || saysError ? [] : [{ type: 'response.created', response }]),
-      ...(saysError ? [] : [{ type: 'error', ...streamError(error) }]),
-      // Some clients read no other event for the reason.
-      { type: 'response.failed', response: failed },
-    ]
-    const written = events.map(({ type, ...event }, i) =>
-      frames.write({ type, sequence_number: count + i, ...event }),
-    )
-    return written.join('') + frames.write('[DONE]')
-  },
-}
 
 export const shortcut: Shortcut = {
   text: new Set(['delta']),
