@@ -1,4 +1,4 @@
-import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
+import type { AsSdk, Named } from '../../kit/schema/sdk-types.ts'
 import type {
   ChatCompletionsBlock,
   ChatCompletionsBlockOf,
@@ -41,6 +41,10 @@ type ReceivedMessage = Omit<SentAssistant, 'content' | 'refusal' | 'name'> & {
   refusal: string | null
 }
 
+type TokenLogprob = { token: string; bytes: number[] | null; logprob: number }
+type TokenLogprobs = (TokenLogprob & { top_logprobs: TokenLogprob[] })[] | null
+type Logprobs = { content: TokenLogprobs; refusal: TokenLogprobs } | null
+
 type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 
 type ReceivedResponse = {
@@ -48,7 +52,12 @@ type ReceivedResponse = {
   object: 'chat.completion'
   created: number
   model: string
-  choices: { index: number; message: ReceivedMessage; finish_reason: FinishReason; logprobs: Any }[]
+  choices: {
+    index: number
+    message: ReceivedMessage
+    finish_reason: FinishReason
+    logprobs: Logprobs
+  }[]
   usage?: AsSdk<ChatCompletionsWrittenUsage>
   service_tier?: 'auto' | 'default' | 'flex' | 'scale' | 'priority' | null
 }
@@ -68,7 +77,7 @@ type ReceivedChunk = Omit<ReceivedResponse, 'object' | 'choices' | 'usage'> & {
     index: number
     delta: ReceivedDelta
     finish_reason: FinishReason | null
-    logprobs?: Any
+    logprobs?: Logprobs
   }[]
   usage?: AsSdk<ChatCompletionsWrittenUsage> | null
 }

@@ -1,5 +1,6 @@
-import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
+import type { AsSdk, Named } from '../../kit/schema/sdk-types.ts'
 import type {
+  MessagesCitation,
   MessagesDelta,
   MessagesWire,
   MessagesWrittenBlock,
@@ -29,16 +30,18 @@ type SentOf<Type extends MessagesWrittenBlock['type'], Key extends PropertyKey =
 
 type SentSearch = SentOf<'search_result', 'content'> & { content: SentText[] }
 
-type SentSource =
-  | { type: 'base64'; media_type: Any; data: string }
+type SentSource<Mime> =
+  | { type: 'base64'; media_type: Mime; data: string }
   | { type: 'url'; url: string }
   | { type: 'file'; file_id: string }
 
-type SentImage = SentOf<'image', 'source'> & { source: SentSource }
+type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+
+type SentImage = SentOf<'image', 'source'> & { source: SentSource<ImageType> }
 
 type SentDocument = SentOf<'document', 'source'> & {
   source:
-    | SentSource
+    | SentSource<'application/pdf'>
     | { type: 'text'; media_type: 'text/plain'; data: string }
     | { type: 'content'; content: SentText[] }
 }
@@ -52,22 +55,41 @@ type SentBlock =
   | SentThinking
   | SentOf<'redacted_thinking'>
   | SentOf<'web_search_tool_result'>
-  | { type: 'server_tool_use'; id: string; name: Any; input: unknown }
+  | SentServerCall
+
+type SentServerCall = {
+  type: 'server_tool_use'
+  id: string
+  name:
+    | 'web_search'
+    | 'web_fetch'
+    | 'code_execution'
+    | 'bash_code_execution'
+    | 'text_editor_code_execution'
+    | 'tool_search_tool_regex'
+    | 'tool_search_tool_bm25'
+  input: unknown
+}
 
 type SentThinking = { type: 'thinking'; thinking: string; signature: string }
 
 type SentTool = Omit<AsSdk<MessagesWrittenTool>, 'name' | 'input_schema'> & {
   name: string
-  input_schema: Any
+  input_schema: { type: 'object'; [keyword: string]: unknown }
 }
 
+/** Who has called a tool: the model, or its code. */
+type Caller =
+  | { type: 'direct' }
+  | { type: 'code_execution_20250825' | 'code_execution_20260120'; tool_id: string }
+
 type ReceivedBlock =
-  | (Omit<SentText, 'citations'> & { citations: Any })
+  | (Omit<SentText, 'citations'> & { citations: MessagesCitation[] | null })
   | SentThinking
   | SentOf<'redacted_thinking'>
-  | (SentOf<'tool_use', 'id' | 'input' | 'caller'> & { id: string; input: unknown; caller: Any })
-  | { type: 'server_tool_use'; id: string; name: Any; input: unknown; caller: Any }
-  | (SentOf<'web_search_tool_result', 'caller'> & { caller: Any })
+  | (SentOf<'tool_use', 'id' | 'input' | 'caller'> & { id: string; input: unknown; caller: Caller })
+  | (SentServerCall & { caller: Caller })
+  | (SentOf<'web_search_tool_result', 'caller'> & { caller: Caller })
 
 /** A complete response, and the one that a stream begins with. */
 type ReceivedResponse = {
@@ -98,11 +120,32 @@ type ReceivedResponse = {
     service_tier: 'standard' | 'priority' | 'batch' | null
     speed: 'standard' | 'fast' | null
   }
-} & Record<'container' | 'diagnostics' | 'stop_details', Any>
+  container: { id: string; expires_at: string; skills: null } | null
+  /** What has missed the cache, as the provider says it. */
+  diagnostics: null
+  stop_details: {
+    type: 'refusal'
+    category: 'cyber' | 'bio' | 'frontier_llm' | 'reasoning_extraction' | 'general_harms' | null
+    explanation: string | null
+  } | null
+}
 
 type ReceivedError = {
   type: 'error'
-  error: { type: Any; message: string; details?: unknown }
+  error: {
+    type:
+      | 'invalid_request_error'
+      | 'authentication_error'
+      | 'billing_error'
+      | 'permission_error'
+      | 'not_found_error'
+      | 'rate_limit_error'
+      | 'timeout_error'
+      | 'api_error'
+      | 'overloaded_error'
+    message: string
+    details?: unknown
+  }
   request_id: string | null
 }
 
@@ -112,9 +155,7 @@ type ReceivedEvent =
   | {
       type: 'content_block_delta'
       index: number
-      delta:
-        | Exclude<MessagesDelta, { citation: unknown }>
-        | { type: 'citations_delta'; citation: Any }
+      delta: MessagesDelta
     }
   | {
       type: 'message_delta'
