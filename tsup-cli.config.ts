@@ -1,5 +1,5 @@
 import type { Options } from 'tsup'
-import { bundleForBuild } from './test/tools/console-bundle.ts'
+import { bundleForBuild } from './test/tools/bundles.ts'
 import { definitionsAlone } from './test/tools/definitions.ts'
 import { serializers } from './test/tools/serializers.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
-import { bundleForBuild } from './test/tools/console-bundle.ts'
+import { bundleForBuild } from './test/tools/bundles.ts'
 import { definitionsAlone } from './test/tools/definitions.ts'
 import { serializers } from './test/tools/serializers.ts'
 import command from './tsup-cli.config.ts'

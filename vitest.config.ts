@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { bundleForTests } from './test/tools/console-bundle.ts'
+import { bundleForTests } from './test/tools/bundles.ts'
 
 /**
  * `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a hundredth of

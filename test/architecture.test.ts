@@ -213,6 +213,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   cassettes: {
     rooms: [
       'canonical',
+      'eventstream',
       'gateway',
       'hosts/fetch.ts',
       'kit',
@@ -223,7 +224,15 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'transports',
       'vendors',
     ],
-    packages: ['zod', 'node:fs', 'node:path'],
+    // The last one is made of `thread/` when the package is built.
+    packages: [
+      'zod',
+      'node:fs',
+      'node:os',
+      'node:path',
+      'node:worker_threads',
+      'wireglot-recorder-thread',
+    ],
   },
   console: {
     rooms: [

@@ -22,9 +22,8 @@ import { type ClientName, clientConfig } from '../src/clients.ts'
 import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
 import { explodeResponse } from '../src/index.ts'
-import { entryPoints, externalPackages, programOptions } from './support/programs.ts'
+import { entryPoints, programOptions } from './support/programs.ts'
 import { sampled } from './support/sampled.ts'
-import { bundleForBuild } from './tools/console-bundle.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -126,7 +125,6 @@ beforeAll(async () => {
   for (const [name, { code }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), code)
   await build({
     ...programOptions,
-    plugins: [bundleForBuild, externalPackages],
     entryPoints: [
       ...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)),
       join(root, 'src/cli/main.ts'),

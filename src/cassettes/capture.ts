@@ -22,9 +22,14 @@ export type CapturedAttempt = {
   response?: Begun
 }
 
+/** What is kept of the call. */
+export type CapturedCall = Omit<TapedCall, 'request'> & {
+  request: Pick<TapedCall['request'], 'method' | 'path' | 'headers'>
+}
+
 /** All of an exchange as it came, with its secrets. */
 export type Captured = {
-  call: TapedCall
+  call: CapturedCall
   /** Unix milliseconds. */
   time: number
   request?: CapturedBody
@@ -147,7 +152,7 @@ export class Capture {
     body.length += chunk.length
     // Events of one chunk have one time, and those of two have two.
     const atMs = Math.max(this.#now(), (body.chunks.at(-1)?.atMs ?? 0) + 0.001)
-    body.chunks.push({ atMs, chunk: ownBytes(chunk) })
+    body.chunks.push({ atMs, chunk })
   }
 }
 
@@ -156,9 +161,3 @@ const emptyBody = (): CapturedBody => ({ chunks: [], length: 0, leftOut: 0 })
 function end(body: CapturedBody | undefined, broken: boolean): void {
   if (body) body.end ??= broken ? 'broken' : 'complete'
 }
-
-/** A small part of a large buffer would keep all of it in memory. */
-const ownBytes = (chunk: Chunk): Chunk =>
-  typeof chunk !== 'string' && chunk.byteLength * 2 < chunk.buffer.byteLength
-    ? new Uint8Array(chunk)
-    : chunk

@@ -1,4 +1,5 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { keyNames } from '../gateway/admission/credential.ts'
 import { checkOptions } from '../gateway/check-options.ts'
 import { type BodyCall, type GatewayConfig, reject, type Transport } from '../gateway/gateway.ts'
 import { type FetchGateway, fetchGateway } from '../hosts/fetch.ts'
@@ -122,7 +123,7 @@ function configOf(tapes: readonly Tape[]): GatewayConfig {
   }
 }
 
-const redactor = createRedactor([], true)
+const redactor = createRedactor([], { media: true, keyNames })
 
 /** Undefined: the body is invalid, which the gateway reports. */
 function essenceIn({ protocol, body }: BodyCall<CanonicalRequest>): Essence | undefined {

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { noteKinds } from '../canonical/note.ts'
 import { protocolNames } from '../protocols/index.ts'
-
-/** The number of the format. A reader refuses files with a larger one. */
-export const formatVersion = 1
+import { formatVersion } from './version.ts'
 
 const ms = z.number().min(0)
 const headers = z.record(z.string(), z.string())

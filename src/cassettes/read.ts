@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { placeOfFault } from '../kit/json/fault.ts'
 import { isObject } from '../kit/json/json.ts'
-import { type Cassette, type CassetteBody, CassetteSchema, formatVersion } from './format.ts'
+import { type Cassette, type CassetteBody, CassetteSchema } from './format.ts'
+import { formatVersion } from './version.ts'
 
 /**
  * The cassettes in files and folders. Those of a folder are in the order of their times.

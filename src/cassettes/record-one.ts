@@ -1,3 +1,4 @@
+import { keyNames } from '../gateway/admission/credential.ts'
 import type { Gateway, GatewayRequest, GatewayResponse, Hooks } from '../gateway/gateway.ts'
 import { Capture } from './capture.ts'
 import type { Cassette } from './format.ts'
@@ -32,7 +33,7 @@ export async function recordedBy(
   await complete
   clearTimeout(timer)
   await gateway.close(0)
-  return capture && cassetteOf(capture.captured, false)
+  return capture && cassetteOf(capture.captured, { media: false, keyNames })
 }
 
 async function readAll({ body }: GatewayResponse): Promise<void> {

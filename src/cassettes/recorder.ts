@@ -1,9 +1,9 @@
+import { keyNames } from '../gateway/admission/credential.ts'
 import { checkOptions } from '../gateway/check-options.ts'
 import type { Hooks, Logger, Tape, TapedCall, TapeEvent } from '../gateway/gateway.ts'
 import { Capture, type Captured, type Room } from './capture.ts'
-import { createFolder, nameOf } from './folder.ts'
-import type { Cassette } from './format.ts'
-import { cassetteOf } from './write.ts'
+import { find } from './folder.ts'
+import { createThread, sizeOf } from './thread/thread.ts'
 
 /** What a recorder keeps. */
 export type RecorderOptions = {
@@ -13,7 +13,15 @@ export type RecorderOptions = {
   fileLimitBytes?: number | undefined
   /** The oldest files of the folder are deleted when it is larger, in bytes. Default 1 GiB. */
   folderLimitBytes?: number | undefined
-  /** Gets a warning when files cannot be written, once until they can be again. */
+  /**
+   * How much may wait to be written, in bytes. While it is more, exchanges are not recorded. Default
+   * 64 MiB.
+   */
+  queueLimitBytes?: number | undefined
+  /**
+   * Gets a warning when files cannot be written, once until they can be again, and the number of
+   * exchanges that are left out, once a minute.
+   */
   logger?: Pick<Logger, 'warn'> | undefined
 }
 
@@ -23,7 +31,7 @@ export type Recorder = {
   hooks: Required<Pick<Hooks, 'tape'>>
   /** The file of a request, by its id, as it stands there. Undefined: there is none. */
   find(id: string): Promise<string | undefined>
-  /** Waits until all exchanges that have ended are written. */
+  /** Waits until all exchanges that have ended are written, and ends the thread that writes. */
   flush(): Promise<void>
 }
 
@@ -31,11 +39,14 @@ export type Recorder = {
 const mostHeld = 128 * 1024 * 1024
 /** How long the rest of a response is waited for after the exchange has ended. */
 const lateMs = 250
+/** How often the log says that exchanges are left out. */
+const saidMs = 60_000
 
 /**
  * Writes each exchange of a gateway into a file of the folder, as a cassette: what the client sent,
- * what each upstream got and sent, and what the client got. Secrets are replaced. What does not fit
- * into memory or cannot be written is left out: no answer waits for it.
+ * what each upstream got and sent, and what the client got. Secrets are replaced. A thread of its
+ * own does so, and no answer waits for it: while it is far behind, exchanges are not recorded, and
+ * the log says how many.
  * @throws ConfigError for an unknown option
  * @example
  * import { createRecorder } from 'wireglot/cassettes'
@@ -47,42 +58,63 @@ const lateMs = 250
  * await recorder.flush()
  */
 export function createRecorder(folder: string, options: RecorderOptions = {}): Recorder {
-  checkOptions(options, ['media', 'fileLimitBytes', 'folderLimitBytes', 'logger'])
+  checkOptions(options, [
+    'media',
+    'fileLimitBytes',
+    'folderLimitBytes',
+    'queueLimitBytes',
+    'logger',
+  ])
   const { media = false, fileLimitBytes = 16 * 1024 * 1024 } = options
-  const { folderLimitBytes = 1024 * 1024 * 1024, logger } = options
-  const files = createFolder(folder, folderLimitBytes)
+  const {
+    folderLimitBytes = 1024 * 1024 * 1024,
+    queueLimitBytes = 64 * 1024 * 1024,
+    logger,
+  } = options
   let open = 0
   let held = 0
+  let waiting = 0
+  let leftOut = 0
+  let saidAt = Number.NEGATIVE_INFINITY
   let isFailing = false
-  let writing = Promise.resolve()
 
-  async function write(cassette: Cassette): Promise<void> {
-    try {
-      await files.add(nameOf(cassette), `${JSON.stringify(cassette, undefined, 1)}\n`)
-      isFailing = false
-    } catch (error) {
-      if (!isFailing) logger?.warn({ folder, error }, 'cassettes cannot be written')
-      isFailing = true
-    }
+  const thread = createThread(
+    { folder, folderLimitBytes, media, keyNames },
+    {
+      written(bytes, failure) {
+        waiting -= bytes
+        held -= bytes
+        if (failure !== undefined && !isFailing)
+          logger?.warn({ folder, error: failure }, 'cassettes cannot be written')
+        isFailing = failure !== undefined
+      },
+    },
+  )
+
+  function sayLeftOut(): void {
+    if (leftOut === 0) return
+    const message = 'exchanges were not recorded: writing cassettes does not keep up'
+    logger?.warn({ folder, exchanges: leftOut }, message)
+    leftOut = 0
+    saidAt = Date.now()
   }
 
   function keep(captured: Captured): void {
     open--
-    writing = writing.then(async () => {
-      try {
-        const cassette = cassetteOf(captured, media)
-        if (cassette) await write(cassette)
-      } catch (error) {
-        logger?.warn({ folder, error }, 'a cassette cannot be written')
-      } finally {
-        held -= captured.held
-      }
-    })
+    const size = sizeOf(captured)
+    held += size - captured.held
+    waiting += size
+    thread.add(captured)
   }
 
   return {
     hooks: {
       tape(call) {
+        if (waiting > queueLimitBytes) {
+          leftOut++
+          if (Date.now() - saidAt > saidMs) sayLeftOut()
+          return undefined
+        }
         open++
         return taped(call, {
           take(bytes, before) {
@@ -95,12 +127,13 @@ export function createRecorder(folder: string, options: RecorderOptions = {}): R
       },
     },
     async find(id) {
-      await writing
-      return files.find(id)
+      await thread.idle()
+      return find(folder, id)
     },
     async flush() {
       if (open > 0) await new Promise(resolve => setTimeout(resolve, lateMs))
-      await writing
+      await thread.end()
+      sayLeftOut()
     },
   }
 }

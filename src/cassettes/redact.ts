@@ -1,6 +1,4 @@
-import { isKeyHeader, isKeyParameter } from '../gateway/admission/credential.ts'
-import { secretShape } from '../gateway/secret-shapes.ts'
-import { spellingsOf } from '../gateway/upstream/redact.ts'
+import { secretShape, spellingsOf } from '../gateway/secret-shapes.ts'
 
 /** Replaces a secret. */
 const instead = '***'
@@ -13,9 +11,7 @@ const shortestSecret = 12
 const privateHeader =
   /^(authorization|proxy-.+|cookie|set-cookie)$|(^|-)(auth|authorization|key|token|secret|password|credential|signature|assertion|jwt)s?$/i
 const publicHeader = /ratelimit|^idempotency-key$/i
-
-const isPrivate = (name: string) =>
-  isKeyHeader(name) || (privateHeader.test(name) && !publicHeader.test(name))
+const privateParameter = /key|token|secret/i
 
 /**
  * Values of fields that are named like secrets, also in JSON inside of a string. `token` alone is
@@ -38,12 +34,21 @@ export type Redactor = {
   url(url: string): string
 }
 
-/** `secrets`: values that are replaced wherever they are. `media`: keep images, audio and files. */
-export function createRedactor(secrets: readonly string[], media: boolean): Redactor {
-  const spelled = [...new Set(secrets.flatMap(spellingsOf))].filter(Boolean)
-  // The longest first: one may contain another.
-  spelled.sort((one, other) => other.length - one.length)
-  const sights = spelled.map(secret => ({ secret, sight: sightOf(secret) }))
+/**
+ * `media`: keep images, audio and files. `keyNames`: headers and query parameters in which clients
+ * of some protocol send keys.
+ */
+export type Redaction = {
+  media: boolean
+  keyNames: { headers: readonly string[]; query: readonly string[] }
+}
+
+/** `secrets`: values that are replaced wherever they are. */
+export function createRedactor(
+  secrets: readonly string[],
+  { media, keyNames }: Redaction,
+): Redactor {
+  const sights = sightsOf(secrets)
 
   const text = (given: string): string => {
     let shown = given
@@ -54,6 +59,10 @@ export function createRedactor(secrets: readonly string[], media: boolean): Reda
       ? shown
       : shown.replace(mediaField, `$1${noMedia}`).replace(mediaUrl, `$1${noMedia}`)
   }
+  const isPrivate = (name: string) =>
+    keyNames.headers.includes(name) || (privateHeader.test(name) && !publicHeader.test(name))
+  const isKeyParameter = (name: string) =>
+    keyNames.query.includes(name) || privateParameter.test(name)
   const query = (given: URLSearchParams): string => {
     const shown = new URLSearchParams()
     for (const [name, value] of given)
@@ -78,6 +87,22 @@ export function createRedactor(secrets: readonly string[], media: boolean): Reda
       return text(base + pathname) + query(url.searchParams)
     },
   }
+}
+
+type Sight = { secret: string; sight: string | RegExp }
+
+/** Those of the configuration are the same each time, and so is often the key of the client. */
+let last: { key: string; sights: Sight[] } = { key: '', sights: [] }
+
+function sightsOf(secrets: readonly string[]): Sight[] {
+  const key = secrets.join('\n')
+  if (key !== last.key) {
+    const spelled = [...new Set(secrets.flatMap(spellingsOf))].filter(Boolean)
+    // The longest first: one may contain another.
+    spelled.sort((one, other) => other.length - one.length)
+    last = { key, sights: spelled.map(secret => ({ secret, sight: sightOf(secret) })) }
+  }
+  return last.sights
 }
 
 function sightOf(secret: string): string | RegExp {

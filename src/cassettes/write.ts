@@ -1,20 +1,22 @@
-import { protocols } from '../protocols/index.ts'
+import { eventStream } from '../eventstream/framing.ts'
 import { encoded, joined } from '../sse/bytes.ts'
 import { FrameSplitter } from '../sse/split.ts'
 import type { Captured, CapturedAttempt, CapturedBody } from './capture.ts'
-import { type Cassette, type CassetteBody, type CassetteFrame, formatVersion } from './format.ts'
-import { createRedactor, type Redactor } from './redact.ts'
+import type { Cassette, CassetteBody, CassetteFrame } from './format.ts'
+import { createRedactor, type Redaction, type Redactor } from './redact.ts'
+import { formatVersion } from './version.ts'
 
-const framings = Object.values(protocols).flatMap(({ framing }) => framing ?? [])
+/** Those of all protocols. */
+export const framings = [eventStream]
 
 type Chunk = Uint8Array | string
 
 /** The cassette of an exchange, without secrets. Undefined: its client was never let in. */
-export function cassetteOf(captured: Captured, media: boolean): Cassette | undefined {
+export function cassetteOf(captured: Captured, redaction: Redaction): Cassette | undefined {
   const { call, time, request, candidates, skipped, attempts, response, end } = captured
   if (!request) return undefined
-  const redactor = createRedactor(call.secrets, media)
-  const bodies = createBodies(redactor, media)
+  const redactor = createRedactor(call.secrets, redaction)
+  const bodies = createBodies(redactor, redaction.media)
   const { method, path, headers } = call.request
   const responseOf = (begun: NonNullable<Captured['response']>) => ({
     status: begun.status,

@@ -1,4 +1,4 @@
-/** Made of `browser/` by `test/tools/console-bundle.ts` at build time. Minified. */
+/** Made of `browser/` by `test/tools/bundles.ts` at build time. Minified. */
 declare module 'wireglot-console-bundle' {
   export const script: string
   export const style: string

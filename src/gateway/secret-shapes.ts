@@ -8,3 +8,26 @@ export const secretShape =
 /** A text with `***` in place of what looks like a secret. */
 export const withoutSecrets = (text: string): string =>
   text.replaceAll(secretField, '$1"***"').replaceAll(secretShape, '***')
+
+/** The secret itself, with JSON escapes, and with URL escapes. For most keys these are the same. */
+export function spellingsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
+    text.replace(
+      letters,
+      letter => `\\u00${code(letter.charCodeAt(0).toString(16).padStart(2, '0'))}`,
+    )
+  const small = (hex: string) => hex
+  const large = (hex: string) => hex.toUpperCase()
+  return [
+    ...new Set([
+      secret,
+      json,
+      json.replaceAll('/', '\\/'),
+      coded(json, /[<>&]/g, small),
+      coded(json, /[<>&=']/g, small),
+      coded(secret.replaceAll('\\', '\\\\'), /[<>&+"'`]/g, large),
+      encodeURIComponent(secret.toWellFormed()),
+    ]),
+  ]
+}

@@ -106,29 +106,26 @@ export function tapedUpstream(
   return { ...response, body }
 }
 
-/** Not a generator: the `return` of a generator waits for a chunk that is pending. */
+/**
+ * Not a generator: the `return` of a generator waits for a chunk that is pending. What is heard is
+ * heard before the reader gets it.
+ */
 function listened(
   body: AsyncIterable<Chunk>,
   hear: (chunk: Chunk) => void,
   over: (broken: boolean) => void,
 ): AsyncIterable<Chunk> {
+  const got = ({ done, value }: IteratorResult<Chunk>) => (done ? over(false) : hear(value))
+  const failed = () => over(true)
   return {
     [Symbol.asyncIterator]() {
       const chunks = body[Symbol.asyncIterator]()
-      const pass = (next: IteratorResult<Chunk>): IteratorResult<Chunk, undefined> => {
-        if (next.done) {
-          over(false)
-          return { value: undefined, done: true }
-        }
-        hear(next.value)
-        return next
-      }
-      const fail = (error: unknown) => {
-        over(true)
-        throw error
-      }
       return {
-        next: () => chunks.next().then(pass, fail),
+        next() {
+          const next = chunks.next()
+          next.then(got, failed)
+          return next
+        },
         async return() {
           await chunks.return?.()
           return { value: undefined, done: true }

@@ -27,7 +27,7 @@ beforeAll(async () => {
       const { cassette } = await exchangeOf(from, 'messages', { stream, size: 'agent' })
       cassettes.set(nameOf(from, stream), cassette)
     }
-})
+}, 60_000)
 
 /** Others send it anyway. */
 const usageIn = (name: ProtocolName, stream: boolean) =>

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createRecorder } from '../../src/cassettes/index.ts'
 import { textOfBody } from '../../src/cassettes/read.ts'
+import { framings } from '../../src/cassettes/write.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { only } from '../../src/transports/bodies.ts'
@@ -53,6 +54,10 @@ describe.each(protocolNames)('a client of %s', from => {
     expect(cassette.attempts[0]?.response?.body).toMatchObject({ isCut: true })
     expect(cassette.record).toMatchObject({ failure: 'upstream_network' })
   })
+})
+
+test('the binary frames of all protocols are known', () => {
+  expect(framings).toEqual(Object.values(protocols).flatMap(({ framing }) => framing ?? []))
 })
 
 const planted = {
@@ -324,6 +329,31 @@ describe('a folder', () => {
       options: { fileLimitBytes: 1_000 },
     })
     expect(cassettes[0]?.response?.body.leftOut).toBeGreaterThan(100)
+  })
+
+  test('leaves exchanges out while writing does not keep up, and says how many', async () => {
+    const folder = freshFolder()
+    const warnings: object[] = []
+    const logger = { warn: (details: object) => void warnings.push(details) }
+    const recorder = createRecorder(folder, { queueLimitBytes: 20_000, logger })
+    const gateway = fetchGateway(configFor('messages'), {
+      logger: false,
+      ...hooks,
+      ...recorder.hooks,
+    })
+    // All begin before one is written.
+    for (let i = 0; i < 30; i++)
+      await (await gateway('http://gateway.test/v1/messages', requests[0]?.init)).text()
+    await recorder.flush()
+    const { length: written } = filesOf(folder)
+    expect(written).toBeGreaterThan(0)
+    const leftOut = warnings.map(details => (details as { exchanges: number }).exchanges)
+    expect(leftOut[0]).toBe(1)
+    expect(written + leftOut.reduce((sum, count) => sum + count, 0)).toBe(30)
+    // There is room again.
+    await (await gateway('http://gateway.test/v1/messages', requests[0]?.init)).text()
+    await recorder.flush()
+    expect(filesOf(folder)).toHaveLength(written + 1)
   })
 
   test('that cannot be written is told once, and no answer waits for it', async () => {

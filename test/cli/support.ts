@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { programOptions } from '../support/programs.ts'
-import { bundleForBuild } from '../tools/console-bundle.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -22,7 +21,6 @@ async function build(): Promise<Built> {
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   await esbuild.build({
     ...programOptions,
-    plugins: [bundleForBuild, ...programOptions.plugins],
     entryPoints: [join(root, 'src/cli/main.ts')],
     outdir: folder,
   })

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
+import { bundleForBuild } from '../tools/bundles.ts'
 
 // Programs that tests build and start.
 
@@ -29,7 +30,7 @@ export const entryPoints: Record<string, string> = {
  * Packages are not bundled, except those that the build of wireglot bundles, too. Loading zod as a
  * package brings all its languages, which takes as long as everything else in such a program.
  */
-export const externalPackages: Plugin = {
+const externalPackages: Plugin = {
   name: 'external packages',
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
@@ -48,6 +49,6 @@ export const programOptions = {
   format: 'esm',
   target: 'es2023',
   outExtension: { '.js': '.mjs' },
-  plugins: [externalPackages],
+  plugins: [bundleForBuild, externalPackages],
   logLevel: 'error',
 } satisfies BuildOptions

@@ -7,12 +7,12 @@ const addresses: readonly Address[] = Object.values(protocols).map(({ address })
 export const longestCredential = 4096
 
 /** Headers and query parameters in which clients of any protocol send keys. */
-const headers: ReadonlySet<string> = new Set(
-  addresses.flatMap(({ keyPlaces }) => keyPlaces.headers),
-)
-const parameters: ReadonlySet<string> = new Set(
-  addresses.flatMap(({ keyPlaces }) => keyPlaces.query),
-)
+export const keyNames = {
+  headers: addresses.flatMap(({ keyPlaces }) => keyPlaces.headers),
+  query: addresses.flatMap(({ keyPlaces }) => keyPlaces.query),
+}
+const headers: ReadonlySet<string> = new Set(keyNames.headers)
+const parameters: ReadonlySet<string> = new Set(keyNames.query)
 
 /**
  * All keys in a request, the place of its protocol first: clients may use other places, or several.

@@ -2,6 +2,7 @@ import { encoded, join } from '../../sse/bytes.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
 import { isPrivate } from '../headers.ts'
 import type { ChannelEntry } from '../options.ts'
+import { spellingsOf } from '../secret-shapes.ts'
 
 /**
  * In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary
@@ -30,29 +31,6 @@ export function secretsOf({ apiKey, headers }: Channel): string[] {
     if (isPrivate(name) || isSecretByName(name, secret)) secrets.push(secret)
   }
   return secrets.flatMap(spellingsOf)
-}
-
-/** The secret itself, with JSON escapes, and with URL escapes. For most keys these are the same. */
-export function spellingsOf(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1)
-  const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
-    text.replace(
-      letters,
-      letter => `\\u00${code(letter.charCodeAt(0).toString(16).padStart(2, '0'))}`,
-    )
-  const small = (hex: string) => hex
-  const large = (hex: string) => hex.toUpperCase()
-  return [
-    ...new Set([
-      secret,
-      json,
-      json.replaceAll('/', '\\/'),
-      coded(json, /[<>&]/g, small),
-      coded(json, /[<>&=']/g, small),
-      coded(secret.replaceAll('\\', '\\\\'), /[<>&+"'`]/g, large),
-      encodeURIComponent(secret.toWellFormed()),
-    ]),
-  ]
 }
 
 /** An error message of an upstream, with all secrets of the channel replaced. */
