@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { clients } from '../../src/clients/index.ts'
 import { type ClientName, clientConfig, clientConfigText } from '../../src/clients.ts'
 import { start, wireglotIn } from '../cli/support.ts'
+import { type Home, homeIn, install, programOf } from './install.ts'
 
 const run = promisify(execFile)
 const prompt = 'Say hello to wireglot'
@@ -21,12 +21,6 @@ const asking = {
 type Client = keyof typeof asking
 const names = Object.keys(asking) as Client[]
 
-function programOf(client: Client) {
-  const { run: program } = clients[client]
-  if (!program) throw new Error(`${client} is no program`)
-  return program
-}
-
 /** What the demo model says. It calls the tools of Gemini CLI. */
 const answer = /Hello! You said|Say hello to wireglot|The tool said/
 
@@ -37,7 +31,7 @@ let stop = async () => {}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wireglot-installed-'))
-  failure = await install()
+  failure = await install(folder, names)
   if (failure === undefined) await serve()
 }, 180_000)
 
@@ -45,22 +39,6 @@ afterAll(async () => {
   await stop()
   await rm(folder, { recursive: true, force: true })
 })
-
-/** Installs all clients. Returns why it failed: without a network nothing can be tested here. */
-async function install(): Promise<string | undefined> {
-  await writeFile(join(folder, 'package.json'), '{}')
-  const packages = names.map(name => programOf(name).npm)
-  try {
-    await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], {
-      cwd: folder,
-      timeout: 150_000,
-      maxBuffer: 1e8,
-    })
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message.slice(0, 500) : 'unknown'
-  }
-}
 
 /** Starts `wireglot serve` with the demo model. */
 async function serve(): Promise<void> {
@@ -76,18 +54,6 @@ async function serve(): Promise<void> {
     base = /listening on (\S+)/.exec(out)?.[1] ?? ''
     if (base !== '') break
   }
-}
-
-type Home = { folder: string; env: Record<string, string> }
-
-/** An empty home, and the variables of somebody who has only installed the clients. */
-async function home(): Promise<Home> {
-  const at = await mkdtemp(join(folder, 'home-'))
-  const project = join(at, 'project')
-  await mkdir(project)
-  const PATH = [join(folder, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
-  const quiet = { DISABLE_AUTOUPDATER: '1', GEMINI_CLI_TRUST_WORKSPACE: 'true' }
-  return { folder: project, env: { PATH, HOME: at, ...quiet } }
 }
 
 /**
@@ -134,7 +100,7 @@ describe('the real client', () => {
     '%s answers when the printed text is pasted (%s)',
     async ([client, way], { skip }) => {
       skip(failure !== undefined, `the clients cannot be installed: ${failure}`)
-      const place = await home()
+      const place = await homeIn(folder)
       const { stdout } = await run('bash', ['-c', await paste(client, way, place)], {
         cwd: place.folder,
         env: place.env,
@@ -147,7 +113,7 @@ describe('the real client', () => {
 
   test.for(names)('%s answers when wireglot run starts it', async (client, { skip }) => {
     skip(failure !== undefined, `the clients cannot be installed: ${failure}`)
-    const place = await home()
+    const place = await homeIn(folder)
     const { code, out, err } = await wireglotIn(place, ['run', client, '--', ...asking[client]])
     expect(out, err).toMatch(answer)
     expect(code).toBe(0)
