@@ -71,6 +71,7 @@ const elsewhere: [line: RegExp, who: string][] = [
     'test/tools/packed.mjs starts and asks what a build makes, in npm run check',
   ],
   [/^docker /, 'test/cli/deploy.test.ts builds and starts it where Docker is installed'],
+  [/^(helm|kubectl) /, 'test/cli/deploy.test.ts renders the chart where helm is installed'],
   [
     /^npm install wireglot kysely libsql$/,
     'test/tools/installed.mjs installs the packed package into empty projects',

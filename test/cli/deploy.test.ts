@@ -2,22 +2,24 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { type Vendor, vendors } from '../../src/vendors/index.ts'
 import { start } from './support.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (name: string) => readFileSync(`${root}/docs/deploy/${name}`, 'utf8')
 
-/** Is there an engine to build with? The client alone is not enough. */
-const hasDocker = (() => {
+function works(program: string, ...args: string[]): boolean {
   try {
-    execFileSync('docker', ['info'], { stdio: 'ignore', timeout: 5000 })
+    execFileSync(program, args, { stdio: 'ignore', timeout: 5000 })
     return true
   } catch {
     return false
   }
-})()
+}
+/** Is there an engine to build with? The client alone is not enough. */
+const hasDocker = works('docker', 'info')
+const hasHelm = works('helm', 'version')
 
 describe('the Dockerfile', () => {
   const steps = read('Dockerfile')
@@ -32,6 +34,7 @@ describe('the Dockerfile', () => {
     const known = [
       'ARG',
       'FROM',
+      'LABEL',
       'WORKDIR',
       'COPY',
       'RUN',
@@ -49,7 +52,8 @@ describe('the Dockerfile', () => {
   test('names the exact version and bytes of its base, and the versions of the databases', () => {
     const bases = steps.filter(({ word }) => word === 'FROM').map(({ rest }) => rest)
     expect(bases).toHaveLength(2)
-    for (const base of bases) expect(base).toMatch(/^\$\{NODE_IMAGE\}( AS build)?$/)
+    for (const base of bases)
+      expect(base).toMatch(/^(--platform=\$BUILDPLATFORM )?\$\{NODE_IMAGE\}( AS build)?$/)
     const [base] = steps.filter(({ word }) => word === 'ARG').map(({ rest }) => rest)
     expect(base).toMatch(/^NODE_IMAGE=node:\d+\.\d+\.\d+-alpine@sha256:[0-9a-f]{64}$/)
     const { packages } = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as {
@@ -143,6 +147,55 @@ describe('compose.yaml', () => {
         if (/KEY|PASSWORD/.test(name)) expect(value).toMatch(/^\$\{\w+:(\?.*|-)\}$/)
         if (name === 'DATABASE_URL') expect(value).toMatch(/:\$\{POSTGRES_PASSWORD:\?/)
       }
+  })
+})
+
+describe('the Helm chart', () => {
+  const template = read('chart/templates/gateway.yaml')
+  const values = parse(read('chart/values.yaml')) as Record<string, unknown>
+
+  test('uses only values that it describes, and all of them', () => {
+    const used = [...template.matchAll(/\.Values((?:\.\w+)+)/g)].map(([, path = '']) =>
+      path.split('.').slice(1),
+    )
+    for (const path of used) {
+      const value = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], values)
+      expect(value, path.join('.')).toBeDefined()
+    }
+    expect(new Set(used.map(([first]) => first))).toEqual(new Set(Object.keys(values)))
+  })
+
+  test('starts the image as it starts itself', () => {
+    const [, cmd = ''] = /^CMD (.*)$/m.exec(read('Dockerfile')) ?? []
+    const [, args = ''] = /args: \[(.*?)\{\{/.exec(template) ?? []
+    expect(args.split(', ')).toEqual(JSON.parse(cmd))
+    expect(template).toContain('containerPort: 4000')
+    // That of a service with this name would be no port.
+    expect(template).toContain('enableServiceLinks: false')
+  })
+
+  const rendered = (...args: string[]) =>
+    parseAllDocuments(
+      execFileSync(
+        'helm',
+        ['template', 'wireglot', 'docs/deploy/chart', '--set', 'image.repository=r', ...args],
+        { cwd: root, encoding: 'utf8' },
+      ),
+    ).map(document => document.toJS() as { kind: string; data?: Record<string, string> })
+
+  // Needs the program helm.
+  test.skipIf(!hasHelm)('renders, with a configuration that is JSON', () => {
+    expect(rendered().map(({ kind }) => kind)).toEqual(['Service', 'Deployment'])
+    const all = rendered('--set', 'volume.enabled=true,secret=s,config.channels[0].vendor=openai')
+    expect(all.map(({ kind }) => kind).toSorted()).toEqual([
+      'ConfigMap',
+      'Deployment',
+      'PersistentVolumeClaim',
+      'Service',
+    ])
+    const config =
+      all.find(({ kind }) => kind === 'ConfigMap')?.data?.['wireglot.config.json'] ?? ''
+    expect(JSON.parse(config)).toEqual({ channels: [{ vendor: 'openai' }] })
   })
 })
 
