@@ -1,11 +1,12 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { openDatabase } from '../../src/records/database.ts'
-import { openRecords, type RecordsOptions } from '../../src/records/index.ts'
+import { type Location, openRecords, type RecordsOptions } from '../../src/records/index.ts'
 import { after, paths, post, requests, sendJson, upstream } from '../gateway/support.ts'
+import { newDatabase, postgresPrograms, startPostgres } from './postgres.ts'
 
 const adminKey = 'admin-key-0123456789'
 const encryptionKey = '0123456789abcdef0123456789abcdef'
@@ -33,16 +34,17 @@ async function upstreams() {
 }
 
 async function started({
-  folder,
+  place,
   config,
   environment = { WIREGLOT_ENCRYPTION_KEY: encryptionKey },
 }: {
-  folder: string
+  place: Location
   config: object
   environment?: Record<string, string>
 }) {
+  const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   const file = join(folder, 'wireglot.config.json')
-  const settings = { records: { file: join(folder, 'r.db') }, adminKey, auth: 'none', ...config }
+  const settings = { records: place, adminKey, auth: 'none', ...config }
   await writeFile(file, JSON.stringify(settings))
   const lines: string[] = []
   const served = await serve(
@@ -72,9 +74,9 @@ async function started({
 }
 
 /** The database of a gateway, as another process opens it. */
-async function opened(folder: string, options: RecordsOptions = {}) {
-  const records = await openRecords({ file: join(folder, 'r.db') }, options)
-  const database = await openDatabase({ file: join(folder, 'r.db') })
+async function opened(place: Location, options: RecordsOptions = {}) {
+  const records = await openRecords(place, options)
+  const database = await openDatabase(place)
   after(async () => {
     await records.close()
     await database.close()
@@ -87,17 +89,38 @@ function setVariable(name: string, value: string) {
   after(() => void vi.unstubAllEnvs())
 }
 
-const folderOf = () => mkdtemp(join(tmpdir(), 'wireglot-'))
+let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
+beforeAll(async () => {
+  if (postgresPrograms) postgres = await startPostgres()
+}, 60_000)
+afterAll(() => postgres?.stop())
 
-describe('channels that are added to a running gateway', () => {
+const places: [name: string, newPlace: () => Promise<Location>][] = [
+  ['a file', async () => ({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'r.db') })],
+]
+if (postgresPrograms) places.push(['PostgreSQL', () => newDatabase(postgres?.url ?? '')])
+
+/** All that a database holds about channels, as text. */
+async function contentOf(place: Location): Promise<string> {
+  if ('url' in place) {
+    const { database } = await opened(place)
+    return JSON.stringify(
+      await (await database.ready()).selectFrom('channels').selectAll().execute(),
+    )
+  }
+  const files = [place.file, `${place.file}-wal`].map(file => readFile(file, 'latin1'))
+  return (await Promise.allSettled(files)).map(file => ('value' in file ? file.value : '')).join()
+}
+
+describe.each(places)('channels that are added to a running gateway, in %s', (_, newPlace) => {
   test('serve at once, with the key, which is stored encrypted and never shown', async () => {
     const { first, other } = await upstreams()
-    const folder = await folderOf()
+    const place = await newPlace()
     const config = {
       channels: [{ name: 'up', protocols: ['messages'], baseUrl: first.url }],
       models: [{ id: 'own', channels: [{ name: 'up' }] }],
     }
-    const { admin, ask, shown, lines } = await started({ folder, config })
+    const { admin, ask, shown, lines } = await started({ place, config })
     expect(await ask('fast')).toBe(404)
     const added = await admin('POST', 'channels', {
       name: 'added',
@@ -131,16 +154,15 @@ describe('channels that are added to a running gateway', () => {
       lines,
     ])
     expect(everything).not.toContain(upstreamKey)
-    for (const file of ['r.db', 'r.db-wal'])
-      expect(await readFile(join(folder, file), 'latin1').catch(() => '')).not.toContain(
-        upstreamKey,
-      )
+    const content = await contentOf(place)
+    expect(content).toContain('m-large')
+    expect(content).not.toContain(upstreamKey)
   })
 
   test('are switched off and on, get other models and another key, and are deleted', async () => {
     const { first, other } = await upstreams()
     const config = { channels: [{ name: 'up', protocols: ['messages'], baseUrl: first.url }] }
-    const { admin, ask, shown } = await started({ folder: await folderOf(), config })
+    const { admin, ask, shown } = await started({ place: await newPlace(), config })
     expect(await shown('up')).toMatchObject({ models: [{ id: '*' }] })
     await admin('POST', 'channels', {
       name: 'added',
@@ -171,9 +193,9 @@ describe('channels that are added to a running gateway', () => {
 
   test('outlive a restart, and are left out, with the reason, where their key cannot be opened', async () => {
     const { first, other } = await upstreams()
-    const folder = await folderOf()
+    const place = await newPlace()
     const config = { channels: [{ name: 'up', protocols: ['messages'], baseUrl: first.url }] }
-    const before = await started({ folder, config })
+    const before = await started({ place, config })
     await before.admin('POST', 'channels', {
       name: 'added',
       protocols: ['messages'],
@@ -183,12 +205,12 @@ describe('channels that are added to a running gateway', () => {
     })
     await before.close()
 
-    const again = await started({ folder, config })
+    const again = await started({ place, config })
     expect(await again.ask('fast')).toBe(200)
     expect(other.calls).toHaveLength(1)
     await again.close()
 
-    const without = await started({ folder, config, environment: {} })
+    const without = await started({ place, config, environment: {} })
     expect(await without.shown('added')).toMatchObject({
       fault: 'its key is encrypted, and WIREGLOT_ENCRYPTION_KEY is not set',
     })
@@ -197,7 +219,7 @@ describe('channels that are added to a running gateway', () => {
     await without.close()
 
     const otherKey = { WIREGLOT_ENCRYPTION_KEY: encryptionKey.replace('0', '1') }
-    const changed = await started({ folder, config, environment: otherKey })
+    const changed = await started({ place, config, environment: otherKey })
     expect(await changed.shown('added')).toMatchObject({
       fault: expect.stringContaining('another WIREGLOT_ENCRYPTION_KEY'),
     })
@@ -205,13 +227,13 @@ describe('channels that are added to a running gateway', () => {
 
   test('are changed by another process within seconds', async () => {
     const { first, other } = await upstreams()
-    const folder = await folderOf()
+    const place = await newPlace()
     const config = {
       channels: [{ name: 'up', protocols: ['messages'], baseUrl: first.url }],
       models: [{ id: 'own', channels: [{ name: 'up' }] }],
     }
-    const { ask } = await started({ folder, config })
-    const { records } = await opened(folder)
+    const { ask } = await started({ place, config })
+    const { records } = await opened(place)
     await records.channels.create({
       name: 'added',
       protocols: ['messages'],
@@ -228,7 +250,7 @@ describe('channels that are added to a running gateway', () => {
       models: [{ id: 'own', channels: [{ name: 'up' }] }],
     }
     const { admin, ask, shown, file, settings } = await started({
-      folder: await folderOf(),
+      place: await newPlace(),
       config,
     })
     const added = { protocols: ['messages'], baseUrl: other.url, models: [{ id: 'fast' }] }
@@ -305,7 +327,7 @@ describe('channels that are added to a running gateway', () => {
         channels: [{ name: 'up', protocols: ['messages'], baseUrl: 'http://127.0.0.1:9' }],
         models: [{ id: 'own', channels: [{ name: 'up' }] }],
       }
-      const { admin } = await started({ folder: await folderOf(), config, environment: {} })
+      const { admin } = await started({ place: await newPlace(), config, environment: {} })
       await admin('POST', 'channels', { name: 'there', ...address })
       const { status: got, body } = await admin('POST', 'channels', wanted)
       expect(JSON.stringify(body)).toContain(words)
@@ -315,7 +337,7 @@ describe('channels that are added to a running gateway', () => {
     test('by a gateway whose encryption key is short', async () => {
       const config = { channels: [{ name: 'demo', embedded: 'demo' }] }
       const environment = { WIREGLOT_ENCRYPTION_KEY: 'short' }
-      await expect(started({ folder: await folderOf(), config, environment })).rejects.toThrow(
+      await expect(started({ place: await newPlace(), config, environment })).rejects.toThrow(
         'at least 32 are needed',
       )
     })
@@ -325,7 +347,7 @@ describe('channels that are added to a running gateway', () => {
     setVariable('OTHER_API_KEY', 'key-of-the-environment')
     const { first, other } = await upstreams()
     const config = { channels: [{ name: 'up', protocols: ['messages'], baseUrl: first.url }] }
-    const { admin, ask } = await started({ folder: await folderOf(), config, environment: {} })
+    const { admin, ask } = await started({ place: await newPlace(), config, environment: {} })
     const { body } = await admin('POST', 'channels', {
       name: 'added',
       protocols: ['messages'],
@@ -339,8 +361,8 @@ describe('channels that are added to a running gateway', () => {
   })
 
   test('do not keep their key when the database gives them another address', async () => {
-    const folder = await folderOf()
-    const { records, database } = await opened(folder, { encryptionKey })
+    const place = await newPlace()
+    const { records, database } = await opened(place, { encryptionKey })
     const address = { protocols: ['messages'], baseUrl: 'https://one.example' }
     await records.channels.create({ name: 'one', ...address, apiKey: upstreamKey })
     expect((await records.channels.open()).channels[0]?.apiKey).toBe(upstreamKey)

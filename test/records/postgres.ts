@@ -81,6 +81,17 @@ export async function startPostgres(): Promise<{
   }
 }
 
+/** An empty database on a server. */
+export async function newDatabase(url: string): Promise<{ url: string }> {
+  const name = `test_${Math.random().toString(36).slice(2)}`
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  return { url: url.replace(/postgres$/, name) }
+}
+
 async function isReachable(url: string): Promise<void> {
   const { default: pg } = await import('pg')
   for (let tries = 0; ; tries++) {

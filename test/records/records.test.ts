@@ -10,7 +10,7 @@ import { costOf } from '../../src/records/prices.ts'
 import { findRecords, sumUsage } from '../../src/records/queries.ts'
 import { createWriter } from '../../src/records/writer.ts'
 import { runsAll } from '../support/sampled.ts'
-import { postgresPrograms, startPostgres } from './postgres.ts'
+import { newDatabase, postgresPrograms, startPostgres } from './postgres.ts'
 
 const request = { method: 'POST', path: '/', headers: {}, raw: undefined }
 
@@ -46,19 +46,7 @@ const places: [name: string, place: () => Promise<Location>][] = [
     async () => ({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }),
   ],
 ]
-if (postgresPrograms)
-  places.push([
-    'PostgreSQL',
-    async () => {
-      const name = `test_${Math.random().toString(36).slice(2)}`
-      const { default: pg } = await import('pg')
-      const client = new pg.Client({ connectionString: postgres?.url ?? '' })
-      await client.connect()
-      await client.query(`create database ${name}`)
-      await client.end()
-      return { url: (postgres?.url ?? '').replace(/postgres$/, name) }
-    },
-  ])
+if (postgresPrograms) places.push(['PostgreSQL', () => newDatabase(postgres?.url ?? '')])
 
 test.skipIf(postgresPrograms !== undefined)(
   'PostgreSQL is not installed here, or not all tests run, so its tests are skipped',
