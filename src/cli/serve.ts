@@ -1,31 +1,28 @@
-import { existsSync, statSync, unwatchFile, watchFile } from 'node:fs'
+import { unwatchFile, watchFile } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Recorder } from '../cassettes/index.ts'
-import { curlOf } from '../clients/curl.ts'
-import { defaultKeyEnv } from '../clients/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, Hooks, Logger } from '../gateway/gateway.ts'
-import { parseConfig, shortestAdminKey } from '../gateway/options.ts'
+import { parseConfig } from '../gateway/options.ts'
 import { type ConnectGateway, createServer, gateway } from '../hosts/connect.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { toStdout } from '../operations/lines.ts'
-import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import type { Location, Records } from '../records/index.ts'
 import { loadWs } from '../transports/ws.ts'
 import { adminChannels } from './admin-channels.ts'
 import { adminSources } from './admin-sources.ts'
 import { budgetWarnings } from './budget-warnings.ts'
-import { type Environment, vendorsIn } from './environment.ts'
+import type { Environment } from './environment.ts'
 import { keyHints } from './key-hints.ts'
-import { locationOf } from './keys.ts'
 import { createLive, type Live } from './live.ts'
+import { helpOf } from './serve-help.ts'
+import { hooksOf, recordsOf } from './serve-records.ts'
 import { onParentGone, signalHandlers } from './signals.ts'
 import { type ConfigSource, forOneClient, type SourceOptions, sourceOf } from './source.ts'
-import { encryptionKeyIn, follow, withStored } from './stored-channels.ts'
+import { follow, withStored } from './stored-channels.ts'
 import type { Primary } from './workers/worker.ts'
 
 export type ServeOptions = SourceOptions & {
@@ -253,16 +250,6 @@ function listenerOf({
   }
 }
 
-/** Those of the gateway; keys of the database only where there may be some. */
-async function hooksOf(
-  config: GatewayConfig,
-  { authenticate, ...others }: Hooks,
-  { records, adminKey }: { records: Records | undefined; adminKey: string | undefined },
-): Promise<Hooks> {
-  const accepts = authenticate && (await acceptsKeys(config, records, adminKey))
-  return { ...others, ...(accepts && { authenticate }) }
-}
-
 /**
  * Only for a configuration with `webSocket`: with a listener, Node passes every request for an
  * upgrade to it.
@@ -289,127 +276,6 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
     server.listen(port, host, resolve)
   })
   return (server.address() as AddressInfo).port
-}
-
-/** `title`: for people. */
-type Recording = { records?: Records; adminKey?: string; title: string }
-
-type RecordsWanted = {
-  options: ServeOptions
-  source: ConfigSource
-  folder: string
-  environment: Environment
-  shared: Environment
-  logger: Logger
-  primary: Primary | undefined
-  current(): GatewayConfig
-  configuredNames(): string[]
-}
-
-/**
- * @throws Error if records are configured and cannot be kept, or there may be keys that cannot be
- * read
- */
-async function recordsOf(
-  config: GatewayConfig,
-  {
-    options,
-    source,
-    folder,
-    environment,
-    shared,
-    logger,
-    primary,
-    current,
-    configuredNames,
-  }: RecordsWanted,
-): Promise<Recording> {
-  const { records: place } = isObject(config) ? config : {}
-  const adminKey =
-    (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ??
-    (shared['WIREGLOT_ADMIN_KEY'] || undefined)
-  if (adminKey !== undefined && adminKey.length < shortestAdminKey)
-    throw new Error(
-      `the admin key has ${adminKey.length} characters: at least ${shortestAdminKey} are needed`,
-    )
-  const isWanted =
-    (place !== undefined && place !== false) ||
-    adminKey !== undefined ||
-    Boolean(shared['DATABASE_URL'])
-  const location = place || inFolder(folder, locationOf(shared))
-  // The demo model begins no records, but clients need the keys that were created before.
-  const isKept = !source.isDemo || ('file' in location && existsSync(location.file))
-  if (place === false || !(isWanted || (options.records && isKept)))
-    return {
-      title: source.isDemo
-        ? 'records: off for the demo model; keys create and a restart turn them and keys on'
-        : 'records: off',
-      ...omitUndefined({ adminKey }),
-    }
-  const named =
-    'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
-  const file = 'file' in named ? named.file : undefined
-  const mayHaveKeys = file === undefined || hasContent(file)
-  const where = file === undefined ? 'PostgreSQL' : `${file}${mayHaveKeys ? '' : ' (new)'}`
-  const title = `records: ${where}${adminKey === undefined ? '' : ', admin API at /admin/'}`
-  const encryptionKey = encryptionKeyIn(environment)
-  try {
-    const { openRecordsIn } = await import('../records/records.ts')
-    const settings = {
-      prices: () => current().prices ?? {},
-      groups: () => current().groups ?? {},
-      newKeys: () => omitUndefined(current().newKeys ?? {}),
-      logger,
-      configuredNames,
-      encryptionKey,
-      onFailure: config.limits?.onFailure,
-      keepDays: place?.keepDays,
-      keepBodies: place?.keepBodies,
-    }
-    return {
-      records: await openRecordsIn(named, settings, primary?.openEmbedded),
-      ...omitUndefined({ adminKey }),
-      title,
-    }
-  } catch (error) {
-    if (isWanted) throw error
-    const reason = error instanceof Error ? error.message : 'unknown'
-    if (mayHaveKeys)
-      throw new Error(
-        `${file} may have keys of clients, and the gateway does not start without them, unless --no-records says so: ${reason}`,
-        { cause: error },
-      )
-    return { title: `records: off (${reason})` }
-  }
-}
-
-/** True also where nobody can tell. */
-function hasContent(file: string): boolean {
-  try {
-    return statSync(file).size > 0
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
-  }
-}
-
-const inFolder = (folder: string, location: Location): Location =>
-  'file' in location ? { file: resolve(folder, location.file) } : location
-
-/**
- * Keys of the database are accepted once there is one, or somebody who can create one. Until then
- * only this machine is served. A database that is away may have some.
- */
-async function acceptsKeys(
-  { keys = [] }: GatewayConfig,
-  records: Records | undefined,
-  adminKey: string | undefined,
-): Promise<boolean> {
-  if (!records) return adminKey !== undefined && keys.length > 0
-  if (adminKey !== undefined) return true
-  return records.keys.list().then(
-    list => list.length > 0,
-    () => true,
-  )
 }
 
 function consoleOf(
@@ -445,13 +311,6 @@ function consoleOf(
 const isHome = ({ method, url, headers }: IncomingMessage) =>
   method === 'GET' && url === '/' && /\btext\/html\b/i.test(headers.accept ?? '')
 
-function fromEnvironment(value: string | undefined, environment: Environment): string | undefined {
-  if (!value?.startsWith('env:')) return value
-  const found = environment[value.slice(4)]
-  if (!found) throw new Error(`expected the environment variable ${value.slice(4)} to be set`)
-  return found
-}
-
 function gatewayOf(
   config: GatewayConfig,
   { host, logger, hooks = {} }: { host: string; logger: Logger; hooks?: Hooks | undefined },
@@ -466,77 +325,6 @@ function gatewayOf(
   throw new Error(
     `listening on ${host} without keys would serve everybody: configure "keys", set "auth": "none" in the configuration, or listen on 127.0.0.1`,
   )
-}
-
-/** `keysFrom`: where clients get their key, for people. Absent: they need none. */
-type HelpFacts = {
-  config: GatewayConfig
-  environment: Environment
-  keysFrom: string | undefined
-  allExamples: boolean | undefined
-}
-
-/**
- * What to open, one command that works as printed, and how to point a client here. With the two
- * lines that follow it has at most 12.
- */
-function helpOf(
-  url: string,
-  { title, isFound, isDemo }: ConfigSource,
-  { config, environment, keysFrom, allExamples }: HelpFacts,
-): string[] {
-  const model = modelOf(config)
-  const unused = isFound ? unusedKeys(config, environment) : []
-  const lines = [title]
-  if (unused.length > 0) lines.push(`set, but not used by this configuration: ${unused.join(', ')}`)
-  lines.push(...(isDemo ? [] : [served(model)]), `base URL: ${url}`)
-  if (config.console !== false) lines.push(`console: ${url}/console`)
-  const keyed = keysFrom ? { keyEnv: defaultKeyEnv } : {}
-  if (keysFrom) lines.push(`export ${defaultKeyEnv}=...   # ${keysFrom}`)
-  const exampleOf = (name: ProtocolName) =>
-    curlOf(url, name, { model, stream: isText(name), ...keyed })
-  lines.push(
-    ...(allExamples ? allOf(exampleOf) : ['', ...protocolNames.slice(0, 1).map(exampleOf), '']),
-  )
-  lines.push(`a client: wireglot client-config claude-code --base ${url} --model ${model}`)
-  if (!allExamples) lines.push('every protocol: wireglot serve --examples')
-  return lines
-}
-
-const allOf = (exampleOf: (name: ProtocolName) => string): string[] => [
-  '',
-  ...protocolNames.flatMap(name => [`# ${name}`, exampleOf(name), '']),
-  'For one JSON object instead of a stream, leave out "stream":true, or write generateContent in place of streamGenerateContent.',
-  '',
-]
-
-/**
- * Variables with keys of vendors that a configuration contains neither by name nor, as modules do,
- * by value.
- */
-function unusedKeys(config: GatewayConfig, environment: Environment): string[] {
-  const text = JSON.stringify(config)
-  const isUsed = (variable: string) =>
-    text.includes(variable) || text.includes(environment[variable] ?? variable)
-  return vendorsIn(environment).flatMap(({ keyVariable }) =>
-    keyVariable === undefined || isUsed(keyVariable) ? [] : keyVariable,
-  )
-}
-
-/** A terminal cannot show a stream of binary frames. */
-const isText = (name: ProtocolName) => protocols[name].framing === undefined
-
-const served = (model: string) =>
-  model === anyModel
-    ? `models: those of the upstream; write one in place of ${anyModel}`
-    : `model: ${model}`
-
-/** A placeholder in examples if the configuration names no model. */
-const anyModel = 'MODEL'
-
-function modelOf(config: GatewayConfig): string {
-  const named = config.models?.find(({ id }) => !id.endsWith('*'))?.id
-  return named ?? config.channels.find(({ embedded }) => embedded)?.embedded ?? anyModel
 }
 
 function isLoopback(host: string): boolean {
