@@ -126,10 +126,15 @@ function fromEnvironment(value: string | undefined, environment: Environment): s
 export async function hooksOf(
   config: GatewayConfig,
   { authenticate, ...others }: Hooks,
-  { records, adminKey }: { records: Records | undefined; adminKey: string | undefined },
+  {
+    records,
+    adminKey,
+    primary,
+  }: Pick<Recording, 'records' | 'adminKey'> & { primary: Primary | undefined },
 ): Promise<Hooks> {
-  const accepts = authenticate && (await acceptsKeys(config, records, adminKey))
-  return { ...others, ...(accepts && { authenticate }) }
+  const found = authenticate !== undefined && (await acceptsKeys(config, records, adminKey))
+  const accepts = primary ? await primary.asksForKeys(found) : found
+  return { ...others, ...(accepts && authenticate && { authenticate }) }
 }
 
 /**

@@ -132,7 +132,7 @@ export async function serve(
     : undefined
   const own = page?.hooks ?? records?.hooks ?? {}
   const hooks = {
-    ...(await hooksOf(config, own, { records, adminKey })),
+    ...(await hooksOf(config, own, { records, adminKey, primary })),
     ...recorder?.hooks,
   }
   // As the gateway does, with the variables of the process.

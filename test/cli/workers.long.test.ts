@@ -16,7 +16,8 @@ import {
   streams,
   upstream,
 } from '../gateway/support.ts'
-import { start } from './support.ts'
+import { freePort } from '../support/free-port.ts'
+import { start, wireglotIn } from './support.ts'
 
 /** `wireglot serve --workers 2`, in processes of its own. */
 
@@ -62,7 +63,7 @@ async function serving(config: object, more: readonly string[] = []) {
     const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
     return children.trim().split(' ').map(Number)
   }
-  return { child, ended, written, configure, begin, ask, pids }
+  return { folder, child, ended, written, configure, begin, ask, pids }
 }
 
 const limited = (url: string) => ({
@@ -157,6 +158,24 @@ test.skipIf(!isLinux)('one that is killed loses its own streams, and is replaced
     .poll(async () => (await ask('/metrics')).text, { timeout: 10_000 })
     .toMatch(/^wireglot_requests_total\{[^}]*status="200"\} 1$/m)
 })
+
+test.skipIf(!isLinux)(
+  'those that are replaced ask for no key, where the first ones asked for none',
+  async () => {
+    const seen = await upstream(sendJson(200, responses[chat]))
+    // Any free port would be another one once nobody listens.
+    const port = ['--port', String(await freePort())]
+    const config = { ...one(seen.url, chat), auth: undefined, records: { file: 'r.db' } }
+    const { ask, pids, folder } = await serving(config, port)
+    const status = async () => (await ask(paths[chat], requests[chat])).status
+    expect(await status()).toBe(200)
+    const made = await wireglotIn({ folder }, ['keys', 'create', 'ann', '--database', 'r.db'])
+    expect(made.code).toBe(0)
+    for (const pid of await pids()) process.kill(pid, 'SIGKILL')
+    await expect.poll(() => status().catch(() => undefined), { timeout: 60_000 }).toBeDefined()
+    expect(await status()).toBe(200)
+  },
+)
 
 test.skipIf(!isLinux)(
   'one that is killed leaves no client waiting whose connection it has not accepted',

@@ -192,6 +192,13 @@ const servingWith = (inProgress = 0, served = 0, lastError?: string) => {
   return { state, metrics, reload() {}, stop() {} }
 }
 
+test('a worker that replaces another asks clients for keys as the first one did', async () => {
+  const { shared, first } = started()
+  expect(await first.primary.asksForKeys(false)).toBe(false)
+  // A key was made meanwhile.
+  expect(await workerOf(shared, 3).primary.asksForKeys(true)).toBe(false)
+})
+
 test('metrics and state are those of all workers, and counters keep what ended workers have counted', async () => {
   const { first, second } = started()
   first.primary.started([], servingWith(2, 3))

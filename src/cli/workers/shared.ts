@@ -28,6 +28,7 @@ export function createShared(): Shared {
   const databases = new Map<string, Embedded>()
   const metrics = createSum()
   let store: Promise<MemoryStore> | undefined
+  let isKeyed: boolean | undefined
 
   /** The answers of all workers that serve, by their ids. */
   async function askAll(name: string): Promise<Map<number, unknown>> {
@@ -55,6 +56,11 @@ export function createShared(): Shared {
         handlers: {
           ...turns.handlers,
           count: counter.add,
+          /** What the first worker found holds for all: the first key may be made after it. */
+          asksForKeys(found: boolean) {
+            isKeyed ??= found
+            return isKeyed
+          },
           send(message: object) {
             for (const [other, link] of links) if (other !== id) link.send('receive', message)
           },

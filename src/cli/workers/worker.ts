@@ -12,6 +12,8 @@ export type Primary = {
   /** Where all workers store responses. Absent: not in memory. */
   storeFor(settings: GatewayConfig): Pick<Hooks, 'store'>
   openEmbedded: OpenEmbedded
+  /** Do all workers ask clients for keys of the database? `found`: what this one has found. */
+  asksForKeys(found: boolean): Promise<boolean>
   /** Of all workers together. */
   metrics(): Promise<MetricsText>
   sources: { state(): Promise<GatewayState> }
@@ -69,6 +71,7 @@ export function createPrimary(other: End, isFirst: boolean): Primary {
         async close() {},
       }
     },
+    asksForKeys: found => link.call('asksForKeys', found) as Promise<boolean>,
     metrics: () => link.call('metrics') as Promise<MetricsText>,
     sources: {
       state: async () => stateOfAll((await link.call('states')) as GatewayState[]),
