@@ -75,11 +75,15 @@ A limit that is not given is that of "newKeys" in the configuration, where it ha
         const place = { adminKeyEnv, ...omitUndefined({ database, url }) }
         // The configuration of a gateway elsewhere is not here.
         const folder = url === undefined ? await readFolder() : undefined
-        const created = await using(place, all => all.create(name, wanted), {
-          newKeys: () => folder?.newKeys ?? {},
-        })
+        let isFirst = false
+        const create = async (all: Omit<Keys, 'find'>) => {
+          isFirst = url === undefined && (await all.list()).length === 0
+          return all.create(name, wanted)
+        }
+        const created = await using(place, create, { newKeys: () => folder?.newKeys ?? {} })
         const { unpriced, ...key }: typeof created & { unpriced?: string[] } = created
         printSecret(key, json)
+        if (isFirst) warn(firstKey)
         if (unpriced) {
           const { unpricedWarning } = await import('../records/unpriced.ts')
           warn(unpricedWarning(name, unpriced))
@@ -155,6 +159,9 @@ async function readFolder() {
 }
 
 const warn = (message: string) => void process.stderr.write(`wireglot: ${message}\n`)
+
+const firstKey =
+  'this is the first key: a gateway that runs already without an admin key asks for keys once it is started again'
 
 /**
  * The secret alone goes to standard output, so that a script can keep it: `KEY=$(wireglot keys

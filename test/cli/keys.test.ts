@@ -115,6 +115,13 @@ describe('wireglot keys create warns about names that the configuration of the f
   })
 })
 
+test('wireglot keys create says of the first key when it is asked for', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'keys.db')
+  const create = (name: string) => wireglot(['keys', 'create', name, '--database', file])
+  expect((await create('first')).err).toContain('asks for keys once it is started again')
+  expect((await create('second')).err).not.toContain('started again')
+})
+
 test('wireglot keys create, rotate and list print JSON with --json', async () => {
   const { 'the database': at } = await places()
   const run = async (...args: string[]) => {

@@ -6,4 +6,5 @@ const config: GatewayConfig = apiKey
   ? { auth: 'none', channels: [{ vendor: 'anthropic', apiKey }] }
   : { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }
 const app = express().use(gateway(config))
-app.listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1')
+const port = Number(process.env['PORT'] ?? 4000)
+app.listen(port, '127.0.0.1', error => console.log(error ?? `listening on port ${port}`))
