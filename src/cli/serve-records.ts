@@ -130,7 +130,11 @@ export async function hooksOf(
     records,
     adminKey,
     primary,
-  }: Pick<Recording, 'records' | 'adminKey'> & { primary: Primary | undefined },
+  }: {
+    records: Records | undefined
+    adminKey: string | undefined
+    primary: Primary | undefined
+  },
 ): Promise<Hooks> {
   const found = authenticate !== undefined && (await acceptsKeys(config, records, adminKey))
   const accepts = primary ? await primary.asksForKeys(found) : found

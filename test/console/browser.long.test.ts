@@ -469,6 +469,23 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       expect(await page.title()).toBe('Requests · wireglot console')
     })
 
+    test('on a phone a request is a card of what it has, and code in its notes is code', async () => {
+      const { page } = await openServed({
+        tab: '#requests',
+        viewport: { width: 390, height: 844 },
+      })
+      const card = (status: string) => page.getByRole('row').filter({ hasText: status })
+      const cell = (status: string, head: string) =>
+        card(status).first().locator(`td[data-head="${head}"]`)
+      await cell('200', 'Tokens out').waitFor()
+      expect(await cell('404', 'Total, ms').isVisible()).toBe(true)
+      expect(await cell('404', 'Tokens out').isVisible()).toBe(false)
+      await card('200').first().getByRole('button').click()
+      const meanings = page.getByRole('region', { name: 'Notes' }).locator('td')
+      await meanings.locator('code', { hasText: 'now' }).first().waitFor()
+      expect((await meanings.allTextContents()).join('')).not.toContain('`')
+    })
+
     test('requests appear while the page is open', async () => {
       const { page, url } = await openServed({ tab: '#requests', used: false })
       await page.getByText('There are no such requests.').waitFor()

@@ -201,7 +201,12 @@ function channelTable(
     const { name, vendor, baseUrl, from, key, models } = channel
     const address = baseUrl ?? vendor
     return [
-      h('span', { className: 'named' }, name, address !== undefined && wrapped(address)),
+      h(
+        'span',
+        { className: 'named' },
+        name,
+        address !== undefined && h('code', { textContent: address }),
+      ),
       fromChips[from](),
       wrapped(key ?? 'none'),
       wrapped(models.map(lineOf).join(', ') || 'none'),

@@ -12,6 +12,7 @@ import {
   panel,
   replace,
   setOptions,
+  worded,
 } from './dom.ts'
 import { loadModels, modelField } from './known-models.ts'
 import type { Tab } from './types.ts'
@@ -63,7 +64,7 @@ export function clientsTab(): Tab {
 }
 
 function configView({ keyEnv, snippets, remarks }: ClientConfig): Child[] {
-  const items = remarks.map(remark => h('li', { textContent: remark }))
+  const items = remarks.map(remark => h('li', {}, worded(remark)))
   return [
     empty(
       `The key is read from the environment variable ${keyEnv}. The settings never contain it.`,

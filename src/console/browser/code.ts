@@ -1,4 +1,4 @@
-import { button, h } from './dom.ts'
+import { button, h, worded } from './dom.ts'
 import type { Note, ShownFrame } from './types.ts'
 
 /** A view of JSON or of the events of a stream. */
@@ -209,7 +209,7 @@ function noteItem(
     ' ',
     ...(code === undefined ? [] : [h('code', { textContent: code }), ' ']),
     h('code', { className: 'path', textContent: path || '/' }),
-    h('span', { className: 'reason', textContent: reason }),
+    h('span', { className: 'reason' }, worded(reason)),
   )
   const light = (on: boolean) => {
     for (const line of lines) line.classList.toggle('lit', on)

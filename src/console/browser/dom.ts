@@ -120,7 +120,7 @@ export const keysHint = () =>
   )
 
 /** A text whose lines may break, for cells of tables. */
-export const wrapped = (text: string) => h('span', { className: 'wrap', textContent: text })
+export const wrapped = (...content: Child[]) => h('span', { className: 'wrap' }, ...content)
 
 export function button(text: string, act: () => unknown, className = ''): HTMLButtonElement {
   const element = h('button', { type: 'button', textContent: text, className })
@@ -215,6 +215,7 @@ function cellOf(
     element.append(value.number)
     element.title = value.title ?? ''
   } else element.append(typeof value === 'number' ? value.toLocaleString('en') : (value ?? '–'))
+  if (value === null || value === undefined) element.classList.add('none')
   return element
 }
 

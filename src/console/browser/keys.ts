@@ -155,7 +155,16 @@ function keyTable(
     stateOf(key),
     actionsOf(key),
   ]
-  const heads = ['Name', 'Group', 'Models', 'Today', 'This month', 'Limits', 'State', 'Actions']
+  const heads = [
+    'Name',
+    'Group',
+    'Models',
+    'Today',
+    'This month',
+    'Other limits',
+    'State',
+    'Actions',
+  ]
   return table('Keys', heads, keys.map(rowOf))
 }
 

@@ -1,7 +1,7 @@
 import type { RecordDetail, RecordRow } from '../../records/index.ts'
 import { call } from './calls.ts'
 import { codeView } from './code.ts'
-import { type Child, chip, h, panel, table, wrapped } from './dom.ts'
+import { type Child, chip, h, panel, table, worded, wrapped } from './dom.ts'
 import { dollars } from './numbers.ts'
 
 type Meaning = { kind: string; meaning: string; advice: string }
@@ -122,10 +122,24 @@ function notesOf(
   }
   const rows = noteCodes.split(' ').map(code => {
     const { kind = '', meaning = '', advice = '' } = meanings[code] ?? {}
-    return [code, chip(kind, kind), wrapped(meaning), wrapped(advice), placesOf(code)]
+    return [
+      code,
+      chip(kind, kind),
+      wrapped(worded(meaning)),
+      wrapped(worded(advice)),
+      placesOf(code),
+    ]
   })
-  const heads = ['Note', 'Kind', 'Meaning', 'Advice', 'Where']
-  return [rule(`Notes (${number})`), table('Notes', heads, rows)]
+  const hasPlaces = more !== undefined && more.notes.length > 0
+  const heads = ['Note', 'Kind', 'Meaning', 'Advice', ...(hasPlaces ? ['Where'] : [])]
+  return [
+    rule(`Notes (${number})`),
+    table(
+      'Notes',
+      heads,
+      rows.map(row => row.slice(0, heads.length)),
+    ),
+  ]
 }
 
 function bodyOf(more: RecordDetail | undefined): Child[] | undefined {

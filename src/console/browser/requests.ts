@@ -196,7 +196,7 @@ function recordTable(
   columns.push(
     ['Status', resultChip],
     ['Tokens in', ({ input }) => input],
-    ['out', ({ output }) => output],
+    ['Tokens out', ({ output }) => output],
     ['Cost', ({ cost }) => (cost === null ? null : { number: dollars(cost) })],
     ['First, ms', ({ firstByteMs }) => firstByteMs],
     ['Total, ms', ({ totalMs }) => totalMs],

@@ -95,7 +95,7 @@ const rowOf = (owner: string, { limits, used }: Budget): Cell[] => [
 function restsOf(limits: KeyLimits, used: Spending): string[] {
   const now = new Date()
   const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1))
-  const begins = { today: '00:00 UTC', month: nextMonth.toISOString().slice(0, 10) }
+  const begins = { today: 'at 00:00 UTC', month: `on ${nextMonth.toISOString().slice(0, 10)}` }
   const rests = (Object.keys(periods) as Period[]).flatMap(period =>
     (['tokens', 'dollars'] as const).flatMap(unit => {
       const limit = limits[periods[period][unit]]
@@ -103,7 +103,7 @@ function restsOf(limits: KeyLimits, used: Spending): string[] {
       const rest = Math.max(0, limit - used[period][unit])
       const amount = unit === 'tokens' ? `${compact(rest)} tokens` : dollars(rest)
       const words = period === 'today' ? 'today' : 'this month'
-      return `${amount} ${words}; it begins again at ${begins[period]}`
+      return `${amount} ${words}; it begins again ${begins[period]}`
     }),
   )
   return rests.length > 0 ? rests : ['no limit']
