@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { access, readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -73,11 +74,18 @@ async function loadModule(file: string): Promise<unknown> {
     if (module.default === undefined) throw new Error('it has no default export')
     return module.default
   } catch (error) {
+    const at = error instanceof SyntaxError ? lineOfFault(file) : undefined
     throw new Error(
-      `${file} cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
+      `${file} cannot be loaded: ${at === undefined ? '' : `line ${at}: `}${error instanceof Error ? error.message : 'unknown'}`,
       { cause: error },
     )
   }
+}
+
+/** Node tells the line of a syntax error to nobody but a terminal. */
+function lineOfFault(file: string): string | undefined {
+  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' })
+  return /^.*:(\d+)\n/.exec(stderr)?.[1]
 }
 
 async function importTypeScript(file: string): Promise<{ default?: unknown }> {

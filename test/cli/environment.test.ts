@@ -95,3 +95,11 @@ describe('the configuration of one vendor', () => {
     expect(() => vendorConfig(vendor, {})).toThrow(message)
   })
 })
+
+test('serve names the line where a module cannot be parsed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+  await writeFile(join(folder, 'c.mjs'), 'export default {\n  channels: [\n    }]\n}\n')
+  const { err, code } = await wireglotIn({ folder }, ['serve', '--config', 'c.mjs'])
+  expect(err).toMatch(/^wireglot: c\.mjs cannot be loaded: line 3: /)
+  expect(code).toBe(2)
+})
