@@ -103,7 +103,7 @@ function askForKey(rejection: string | undefined) {
   form.addEventListener('submit', event => {
     event.preventDefault()
     const key = field.value.trim()
-    if (/\s/.test(key)) return askForKey('a key has no spaces')
+    if (/[^!-~]/.test(key)) return askForKey('a key has no spaces, and characters of ASCII alone')
     keepKey(key)
     void start()
   })
