@@ -63,7 +63,7 @@ export function vendorConfig(name: string, environment: Environment): GatewayCon
   const { title, keyVariable, endpoints } = vendor
   if (endpoints[0].baseUrl.includes('{'))
     throw new Error(
-      `${title} needs a configuration with its address: wireglot vendors ${name} shows a channel`,
+      `${title} needs a configuration with its address: npx wireglot vendors ${name} shows a channel`,
     )
   if (keyVariable !== undefined && !environment[keyVariable])
     throw new Error(`${title} needs its key in the environment: export ${keyVariable}=…`)

@@ -33,7 +33,7 @@ async function ask(found: Choices): Promise<Choices> {
     const known = found.vendors.map(({ name }) => name).join(', ')
     const names = (
       await prompt.question(
-        `Vendors, with commas between (wireglot vendors lists them) [${known || 'none'}]: `,
+        `Vendors, with commas between (npx wireglot vendors lists them) [${known || 'none'}]: `,
       )
     ).trim()
     const wanted = names === '' ? found.vendors : names.split(/[\s,]+/).map(toVendor)

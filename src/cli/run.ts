@@ -57,7 +57,7 @@ Exit code: that of the client; 127: the client is not installed.
 Example: DEEPSEEK_API_KEY=… wireglot run claude --model deepseek-chat
 Example: wireglot run codex --model coder -- exec "Say hello"`
 
-const afterDashes = '(arguments of the client come after --: wireglot run claude -- -p hello)\n'
+const afterDashes = '(arguments of the client come after --: npx wireglot run claude -- -p hello)\n'
 
 /** Adds `wireglot run`. */
 export function addRun(program: Command): void {

@@ -35,8 +35,8 @@ export function helpOf(
   lines.push(
     ...(allExamples ? allOf(exampleOf) : ['', ...protocolNames.slice(0, 1).map(exampleOf), '']),
   )
-  lines.push(`a client: wireglot client-config claude-code --base ${url} --model ${model}`)
-  if (!allExamples) lines.push('every protocol: wireglot serve --examples')
+  lines.push(`a client: npx wireglot client-config claude-code --base ${url} --model ${model}`)
+  if (!allExamples) lines.push('every protocol: npx wireglot serve --examples')
   return lines
 }
 

@@ -67,7 +67,8 @@ export async function sourceOf(
   const vendors = vendorsIn(environment)
   if (vendors.length === 0)
     return {
-      title: 'the built-in demo model, no network: set the key of a vendor, or give --config',
+      title:
+        'the built-in demo model, no network: set the key of a vendor, or give --config or --env-file',
       isDemo: true,
       read: async () => translatedDemo,
     }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +27,16 @@ async function build(): Promise<Built> {
   const empty = join(folder, 'empty')
   mkdirSync(empty)
   return { main: join(folder, 'main.mjs'), empty }
+}
+
+/** A folder for PATH with `npx`, as a reader has it whose PATH has no `wireglot`. */
+export async function binWithNpx(): Promise<string> {
+  built ??= build()
+  const { main, empty } = await built
+  const folder = mkdtempSync(join(empty, '../bin-'))
+  const script = `#!/bin/sh\n[ "$1" = wireglot ] || exit 127\nshift\nexec '${process.execPath}' '${main}' "$@"\n`
+  writeFileSync(join(folder, 'npx'), script, { mode: 0o755 })
+  return folder
 }
 
 type Ran = { code: number | null; out: string; err: string }

@@ -62,7 +62,7 @@ test('says in at most 12 lines what to open, what to try and how to point a clie
     const all = lines.join('\n')
     expect(all).toContain(`console: ${url}/console`)
     expect(lines.filter(line => line.startsWith('curl '))).toHaveLength(1)
-    expect(all).toContain(`wireglot client-config claude-code --base ${url} --model demo`)
+    expect(all).toContain(`npx wireglot client-config claude-code --base ${url} --model demo`)
     expect(all).toContain('--examples')
   }
 })
