@@ -6,6 +6,7 @@ import type { Recorder } from '../cassettes/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, Hooks, Logger } from '../gateway/gateway.ts'
 import { parseConfig } from '../gateway/options.ts'
+import { createSuccession } from '../gateway/peers.ts'
 import { type ConnectGateway, createServer, gateway } from '../hosts/connect.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -137,6 +138,7 @@ export async function serve(
   }
   // As the gateway does, with the variables of the process.
   const merged = records && withStored(source, records.channels, process.env)
+  const peersOf = createSuccession(primary?.peers)
   const live: Live = await createLive(merged ?? source, (await merged?.add(config)) ?? config, {
     create(settings) {
       for (const hint of keyHints(settings, environment)) warn(hint)
@@ -145,7 +147,8 @@ export async function serve(
         logger,
         hooks: {
           ...hooks,
-          ...(primary && { peers: primary.peers, ...primary.storeFor(settings) }),
+          ...(isObject(settings) && { peers: peersOf(settings.channels ?? []) }),
+          ...primary?.storeFor(settings),
         },
       })
     },

@@ -369,11 +369,11 @@ function serviceOf(
   const send = senderOf(hooks.peers)
   const breakers = createBreakers(config.channels, verdictOn, send.circuit)
   const learned = createLearned(send.learned)
-  const stopListening = listenToPeers(hooks.peers, { breakers, learned })
   const logger = hooks.logger ?? toConsole
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
   checkTransport(config, bytes, hooks.transport !== undefined)
+  const stopListening = listenToPeers(hooks.peers, { breakers, learned })
 
   async function attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
     try {

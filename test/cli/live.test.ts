@@ -394,6 +394,41 @@ describe('a changed configuration', () => {
     expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ reload: 'ok' })
   })
 
+  test('keeps the limits of keys, and the breakers of channels that it does not change', async () => {
+    const seen = await upstream(sendJson(500, { error: { message: 'broken' } }))
+    const breaker = { failures: 1, restMs: 60_000 }
+    const channel = { protocols: ['messages'], baseUrl: seen.url, breaker }
+    const text = (id: string, moved: object) =>
+      JSON.stringify({
+        keys: [{ name: 'slow', key: 'slow-key-0123456789', requestsPerMinute: 3 }],
+        channels: [
+          { name: 'stays', ...channel },
+          { name: 'moves', ...channel, ...moved },
+        ],
+        models: ['stays', 'moves', id].map(id => ({
+          id,
+          channels: [{ name: id === 'moves' ? 'moves' : 'stays' }],
+        })),
+        defaults: { retries: 0 },
+      })
+    const { url, folder } = await started({}, { files: { 'wireglot.config.json': text('a', {}) } })
+    const headers = { 'x-api-key': 'slow-key-0123456789' }
+    const ask = async (model: string) =>
+      (await fetch(url + paths.messages, post({ ...requests.messages, model }, headers))).status
+    const breakers = async () =>
+      (
+        (await (await fetch(`${url}/ready`)).json()) as { channels: { breaker: string }[] }
+      ).channels.map(one => one.breaker)
+    await ask('stays')
+    await ask('moves')
+    expect(await breakers()).toEqual(['open', 'open'])
+    await writeFile(join(folder, 'wireglot.config.json'), text('b', { headers: { a: 'b' } }))
+    await until(async () => (await breakers())[1] === 'closed')
+    expect(await breakers()).toEqual(['open', 'closed'])
+    await ask('moves')
+    expect(await ask('moves')).toBe(429)
+  })
+
   /** An upstream whose stream for messages stays open until `finish` is called. */
   async function openStream(options: Partial<ServeOptions> = {}) {
     let finish = () => {}

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Peers } from '../../src/gateway/gateway.ts'
+import { createSuccession } from '../../src/gateway/peers.ts'
 import { createPeers } from '../support/peers.ts'
 import {
   listen,
@@ -107,4 +108,41 @@ test('a closed gateway hears nothing more', async () => {
   await open.ask()
   expect(open.handler.state().channels[0]?.breaker).toBe('open')
   expect(closed.handler.state().channels[0]?.breaker).toBe('closed')
+})
+
+describe('a gateway that takes the place of another one', () => {
+  test('goes on with its counts and its breakers', async () => {
+    const seen = await upstream(bad)
+    const config = { ...limited(seen.url, 3), ...breaking(seen.url), auth: undefined }
+    const peersOf = createSuccession()
+    const next = () => started(config, peersOf(config.channels))
+    const stateOf = ({ handler }: Awaited<ReturnType<typeof next>>) =>
+      handler.state().channels[0]?.breaker
+    const first = await next()
+    await first.ask({}, slow)
+    const second = await next()
+    expect(stateOf(second)).toBe('closed')
+    await second.ask({}, slow)
+    expect([stateOf(first), stateOf(second), stateOf(await next())]).toEqual(Array(3).fill('open'))
+    await second.ask({}, slow)
+    expect(await (await next()).ask({}, slow)).toBe(429)
+  })
+
+  test('begins anew with a channel that has changed, and knows when the others rest no more', async () => {
+    const config = (url: string) => breaking(url)
+    const { url } = await upstream(bad)
+    const peersOf = createSuccession()
+    const { ask } = await started(config(url), peersOf(config(url).channels))
+    await ask()
+    await ask()
+    const other = config(`${url}/elsewhere`)
+    const changed = await started(other, peersOf(other.channels))
+    expect(changed.handler.state().channels[0]?.breaker).toBe('closed')
+
+    const short = one(url, chat, {}, {}, { breaker: { failures: 1, restMs: 200 } })
+    await (await started(short, peersOf(short.channels))).ask()
+    await new Promise(resolve => setTimeout(resolve, 250))
+    const later = await started(short, peersOf(short.channels))
+    expect(later.handler.state().channels[0]?.breaker).toBe('probing')
+  })
 })

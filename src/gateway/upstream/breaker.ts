@@ -22,12 +22,14 @@ export type Breakers<Result> = {
 /**
  * What a process sends to the others of a channel: a request of this client has failed there or has
  * succeeded after failures, or the circuit has opened. `isProbe`: because its probe has failed.
+ * `agoMs`: how long ago. Absent: just now.
  */
 export type CircuitChange = {
   channel: string
   is: 'failed' | 'succeeded' | 'open'
   client: string
   isProbe?: true
+  agoMs?: number
 }
 
 /**
@@ -150,10 +152,10 @@ class Circuit<Result> {
     return sum >= limit && (isAlone || this.#failures.size > 1)
   }
 
-  apply({ is, client, isProbe }: CircuitChange): void {
+  apply({ is, client, isProbe, agoMs }: CircuitChange): void {
     this.#users.saw(client)
     if (is === 'succeeded') this.#close()
-    else if (is === 'open') this.#rest(isProbe && client)
+    else if (is === 'open') this.#rest(isProbe && client, agoMs)
     // Whoever has seen a failure opens the circuit, and says so.
     else if (this.#until === undefined) this.#isTooMuch(client)
   }
@@ -193,8 +195,8 @@ class Circuit<Result> {
   }
 
   /** `prober`: whose probe has failed. */
-  #rest(prober: string | false | undefined): void {
-    this.#until = performance.now() + this.#settings.restMs
+  #rest(prober: string | false | undefined, agoMs = 0): void {
+    this.#until = performance.now() + this.#settings.restMs - agoMs
     if (prober) this.#prober = prober
   }
 
