@@ -18,3 +18,14 @@ export function loadEnvironment(file: string | undefined): void {
     throw new Error(`${file} cannot be read: ${code === 'ENOENT' ? 'no such file' : message}`)
   }
 }
+
+/** @throws Error if the value names a variable that is not set */
+export function fromEnvironment(
+  value: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  if (!value?.startsWith('env:')) return value
+  const found = environment[value.slice(4)]
+  if (!found) throw new Error(`expected the environment variable ${value.slice(4)} to be set`)
+  return found
+}

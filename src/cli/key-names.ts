@@ -3,10 +3,11 @@ import type { GatewayConfig } from '../gateway/gateway.ts'
 import { overlap } from '../gateway/upstream/patterns.ts'
 import { isObject } from '../kit/json/json.ts'
 import { similar } from '../kit/text/similar.ts'
-import type { KeyLimits } from '../records/index.ts'
+import type { KeyLimits, Location } from '../records/index.ts'
 import { budgetNames } from '../records/spending.ts'
 import { warningOf } from './budget-warnings.ts'
 import { findConfig, readConfig } from './config-file.ts'
+import { fromEnvironment } from './env-file.ts'
 
 /** What the configuration of a folder says of new keys. */
 export type KeyRules = {
@@ -16,6 +17,16 @@ export type KeyRules = {
    * sentence each; none without a configuration.
    */
   faultsOf(name: string, limits: KeyLimits): string[]
+}
+
+/** Where the configuration of a folder keeps records. Undefined: it does not say. */
+export async function recordsIn(folder: string): Promise<Location | undefined> {
+  const name = await findConfig(folder)
+  const config = name && (await readConfig(name).catch(() => undefined))
+  const { file, url } = isObject(config) && isObject(config['records']) ? config['records'] : {}
+  if (typeof file === 'string') return { file }
+  const found = typeof url === 'string' ? fromEnvironment(url, process.env) : undefined
+  return found === undefined ? undefined : { url: found }
 }
 
 /** A configuration that cannot be read is no reason to create no key. */

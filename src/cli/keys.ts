@@ -22,6 +22,13 @@ export function locationOf(
   return /^postgres(ql)?:\/\//.test(place) ? { url: place } : { file: place }
 }
 
+/** Where a gateway in this folder keeps records, unless `database` says another place. */
+export async function placeHere(database: string | undefined): Promise<Location> {
+  if (database !== undefined) return locationOf({}, database)
+  const { recordsIn } = await import('./key-names.ts')
+  return (await recordsIn(process.cwd())) ?? locationOf(process.env)
+}
+
 /** Where the keys are: in a database, or behind the admin API of a gateway. */
 export type Place = { database?: string; url?: string; adminKeyEnv: string }
 type AsJson = { json?: true }
@@ -32,7 +39,10 @@ type Given = Place &
 /** Adds the options that say where the keys and records are. */
 export const placed = (command: Command): Command =>
   command
-    .option('--database <file or URL>', 'default: DATABASE_URL, else wireglot.db')
+    .option(
+      '--database <file or URL>',
+      'default: that of the configuration here, else DATABASE_URL, else wireglot.db',
+    )
     .option('--url <url>', 'the address of a running gateway, in place of its database')
     .option(
       '--admin-key-env <name>',
@@ -83,7 +93,7 @@ A limit that is not given is that of "newKeys" in the configuration, where it ha
         const created = await using(place, create, { newKeys: () => folder?.newKeys ?? {} })
         const { unpriced, ...key }: typeof created & { unpriced?: string[] } = created
         printSecret(key, json)
-        if (isFirst) warn(firstKey)
+        if (isFirst && !json) process.stderr.write(firstKey)
         if (unpriced) {
           const { unpricedWarning } = await import('../records/unpriced.ts')
           warn(unpricedWarning(name, unpriced))
@@ -136,7 +146,7 @@ async function using<T>(
     return act(remoteKeys(url, adminKeyIn(adminKeyEnv)))
   }
   const { openRecords } = await import('../records/index.ts')
-  const records = await openRecords(locationOf(process.env, database), options)
+  const records = await openRecords(await placeHere(database), options)
   try {
     return await act(records.keys)
   } finally {
@@ -161,7 +171,7 @@ async function readFolder() {
 const warn = (message: string) => void process.stderr.write(`wireglot: ${message}\n`)
 
 const firstKey =
-  'this is the first key: a gateway that runs already without an admin key asks for keys once it is started again'
+  'This is the first key: a gateway that runs already without an admin key asks for keys once it is started again\n'
 
 /**
  * The secret alone goes to standard output, so that a script can keep it: `KEY=$(wireglot keys

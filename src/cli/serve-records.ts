@@ -5,6 +5,7 @@ import { shortestAdminKey } from '../gateway/options.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { isObject } from '../kit/json/json.ts'
 import type { Location, Records } from '../records/index.ts'
+import { fromEnvironment } from './env-file.ts'
 import type { Environment } from './environment.ts'
 import { locationOf } from './keys.ts'
 import type { ConfigSource } from './source.ts'
@@ -114,13 +115,6 @@ function hasContent(file: string): boolean {
 
 const inFolder = (folder: string, location: Location): Location =>
   'file' in location ? { file: resolve(folder, location.file) } : location
-
-function fromEnvironment(value: string | undefined, environment: Environment): string | undefined {
-  if (!value?.startsWith('env:')) return value
-  const found = environment[value.slice(4)]
-  if (!found) throw new Error(`expected the environment variable ${value.slice(4)} to be set`)
-  return found
-}
 
 /** Those of the gateway; keys of the database only where there may be some. */
 export async function hooksOf(

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Dimension, Sum } from '../records/index.ts'
 import { withChoices } from './choices.ts'
-import { adminKeyIn, locationOf, type Place, placed } from './keys.ts'
+import { adminKeyIn, type Place, placed, placeHere } from './keys.ts'
 import { adminCalls } from './remote-keys.ts'
 
 /** A command loads the records where it needs them. */
@@ -42,7 +42,7 @@ async function sumsOf(
     const call = adminCalls(url, adminKeyIn(adminKeyEnv))
     return (await call<{ sums: Sum[] }>('GET', `usage?total=true&by=${by}&from=${from}`)).sums
   }
-  const location = locationOf(process.env, database)
+  const location = await placeHere(database)
   // To open it would create it.
   if ('file' in location && !existsSync(location.file))
     throw new Error(`there is no database ${location.file}: give --database, or --url`)

@@ -62,10 +62,10 @@ test('all that serve, keys create, client-config and usage print works where key
     models: [{ id: 'cheap', channels: [{ name: 'demo' }] }],
     records: { file: 'records.db' },
   })
-  await paste('npx wireglot keys create first --database records.db')
+  await paste('npx wireglot keys create first')
   const lines = await serve()
   const create = afterWords(lines, 'one made with:')
-  const key = (await paste(`${create} --database records.db`)).stdout.trim()
+  const key = (await paste(create)).stdout.trim()
   expect(key).toMatch(/^wg-\S+$/)
   const [curl = ''] = lines.filter(line => line.startsWith('curl '))
   const asked = await paste(`${curl} -sS --fail`, { WIREGLOT_KEY: key })
@@ -77,7 +77,7 @@ test('all that serve, keys create, client-config and usage print works where key
   expect(JSON.parse(answered.stdout)).toMatchObject({ type: 'message', role: 'assistant' })
   await expect(paste(shellBlock(printed))).rejects.toThrow('401')
 
-  const used = async () => (await paste('npx wireglot usage --by key --database records.db')).stdout
+  const used = async () => (await paste('npx wireglot usage --by key')).stdout
   await expect.poll(used, { timeout: 30_000 }).toMatch(/^NAME +2 +0 /m)
 })
 
