@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
  * release needs. With WIREGLOT_REPOSITORY, the address of the repository's page, it first writes
  * this address wherever its placeholder stands. GITHUB_REF_NAME: the tag that is released.
  */
-const placeholder = 'https://wireglot-repository.invalid'
+const placeholder = 'https://repository.invalid/owner/wireglot'
 const files = ['package.json', 'docs/deploy/Dockerfile', 'docs/deploy/chart/Chart.yaml']
 
 const { WIREGLOT_REPOSITORY: repository, GITHUB_REF_NAME: tag } = process.env
