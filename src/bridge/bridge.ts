@@ -7,7 +7,7 @@ import { passesLeaks, startLeaks, stepLeaks } from './leaks/events.ts'
 import { recoverCalls } from './leaks/response.ts'
 import { withPlaceholders } from './media.ts'
 import { bridgeReport } from './notes.ts'
-import { withJsonAlone, withPromptedOutput } from './prompted-output.ts'
+import { startOutput, stepOutput, withJsonAlone, withPromptedOutput } from './prompted-output.ts'
 import { withPromptedTools } from './prompted-tools.ts'
 
 /** Of a request, for its response. Plain JSON. */
@@ -37,16 +37,28 @@ export function bridgeFor(capable: (model: string | undefined) => Capabilities):
     response(response, memory, notes) {
       const report = bridgeReport(notes)
       const called = recoverCalls(response, toolsOf(memory), report)
-      return isObject(memory) && memory['json'] ? withJsonAlone(called, report) : called
+      return isJson(memory) ? withJsonAlone(called, report) : called
     },
     events(memory) {
       const state = startLeaks()
       const tools = toolsOf(memory)
       const report = bridgeReport([])
+      if (!isJson(memory))
+        return {
+          notes: report.notes,
+          step: (event, emit) => stepLeaks(state, event, { tools, report, emit }),
+          passes: delta => passesLeaks(state, delta),
+        }
+      const output = startOutput()
       return {
         notes: report.notes,
-        step: (event, emit) => stepLeaks(state, event, { tools, report, emit }),
-        passes: delta => passesLeaks(state, delta),
+        step: (event, emit) =>
+          stepLeaks(state, event, {
+            tools,
+            report,
+            emit: one => stepOutput(output, one, report, emit),
+          }),
+        passes: () => false,
       }
     },
   }
@@ -58,6 +70,8 @@ function offered(tools: readonly Tool[]): Tools['schemas'] {
     tools.flatMap(tool => (tool.type === 'function' ? [[tool.name, tool.parameters ?? null]] : [])),
   )
 }
+
+const isJson = (memory: unknown): boolean => isObject(memory) && memory['json'] === true
 
 function toolsOf(memory: unknown): Tools {
   const tools = isObject(memory) && isObject(memory['tools']) ? memory['tools'] : {}

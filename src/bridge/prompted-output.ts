@@ -1,7 +1,10 @@
+import type { CanonicalEvent } from '../canonical/event.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import type { CanonicalResponse } from '../canonical/response.ts'
+import type { CanonicalResponse, Finish } from '../canonical/response.ts'
 import { parseJson } from '../kit/json/json.ts'
 import { jsonInstruction } from '../kit/response/json-instruction.ts'
+import { isLimit } from '../kit/tools/cut-calls.ts'
+import type { Emit } from '../protocol.ts'
 import type { BridgeReport } from './notes.ts'
 import { instructed } from './prompted-tools.ts'
 import { repaired } from './repair.ts'
@@ -20,13 +23,14 @@ export function withPromptedOutput(
 
 /**
  * The response with JSON alone in its text, where other text is around it or the JSON is broken.
- * One whose text holds none stays as it is.
+ * One whose text holds none stays as it is, and so does one that a limit cut off.
  */
 export function withJsonAlone(
   response: CanonicalResponse,
   report: BridgeReport,
 ): CanonicalResponse {
   const candidates = response.candidates.map(candidate => {
+    if (isCut(candidate.finish)) return candidate
     const texts = candidate.messages.flatMap(({ parts }) =>
       parts.filter(part => part.type === 'text' && part.text.trim() !== ''),
     )
@@ -44,6 +48,76 @@ export function withJsonAlone(
   return candidates.every((one, i) => one === response.candidates[i])
     ? response
     : { ...response, candidates }
+}
+
+const isCut = (finish: Finish | undefined): boolean => finish !== undefined && isLimit(finish)
+
+/** By candidate, what is held back from its first text on. Plain data. */
+export type OutputState = { held: Record<number, CanonicalEvent[]> }
+
+export const startOutput = (): OutputState => ({ held: {} })
+
+/**
+ * The same for a stream. What a model has written is known at its end, so the text is passed on
+ * there, in one piece if it was changed.
+ */
+export function stepOutput(
+  { held }: OutputState,
+  event: CanonicalEvent,
+  report: BridgeReport,
+  emit: Emit<CanonicalEvent>,
+): void {
+  if (!('candidate' in event)) {
+    if (event.type === 'end' || event.type === 'error')
+      for (const [key, events] of Object.entries(held)) {
+        delete held[Number(key)]
+        events.forEach(emit)
+      }
+    emit(event)
+    return
+  }
+  const { candidate } = event
+  if (event.type === 'part.start' && event.head.type === 'text') held[candidate] ??= []
+  const events = held[candidate]
+  if (!events) {
+    emit(event)
+    return
+  }
+  events.push(event)
+  if (event.type !== 'finish') return
+  delete held[candidate]
+  const whole = isCut(event.finish) ? undefined : alone(events)
+  if (whole) report.add('output.repaired', undefined, 'text')
+  for (const one of whole ?? events) emit(one)
+}
+
+/** The events with JSON alone in their text. Undefined: they stay. */
+function alone(events: readonly CanonicalEvent[]): CanonicalEvent[] | undefined {
+  const texts = new Map<number, string>()
+  for (const event of events)
+    if (event.type === 'part.start' && event.head.type === 'text')
+      texts.set(event.part, event.head.text)
+    else if (event.type === 'part.delta' && event.delta.kind === 'text')
+      texts.set(event.part, (texts.get(event.part) ?? '') + event.delta.text)
+    else if (event.type === 'part.end' && event.final?.type === 'text')
+      texts.set(event.part, event.final.text)
+  const [only, ...others] = [...texts].filter(([, text]) => text.trim() !== '')
+  if (!only || others.length > 0) return undefined
+  const [part, text] = only
+  const json = jsonIn(text)
+  if (json === undefined) return undefined
+  return events.flatMap((event): CanonicalEvent[] => {
+    if (!('part' in event) || event.part !== part) return [event]
+    if (event.type === 'part.start' && event.head.type === 'text')
+      return [{ ...event, head: { ...event.head, text: '' } }]
+    if (event.type === 'part.delta') return event.delta.kind === 'text' ? [] : [event]
+    if (event.type !== 'part.end') return [event]
+    const { candidate, final } = event
+    return [
+      { type: 'part.delta', candidate, part, delta: { kind: 'text', text: json } },
+      final?.type === 'text' ? { ...event, final: { ...final, text: json } } : event,
+    ]
+  })
 }
 
 /** Undefined: the text is JSON already, or none can be found in it. */

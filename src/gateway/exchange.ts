@@ -23,6 +23,7 @@ import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { withDescriptions } from './media/media.ts'
+import { checked, type Expected, expectedOf } from './output/checked.ts'
 import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
@@ -54,12 +55,16 @@ export async function generate(
   notePrefix(service, recalled, trace)
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
   const running = runningOf(service, recalled)
-  if (!running)
-    return recalled.stream ? streamed(service, recalled, trace) : whole(service, recalled, trace)
-  return recalled.stream
-    ? streamed(service, running.incoming, trace, running)
-    : wholeOfRounds(service, running, trace)
+  const expected = expectedOf(recalled)
+  const incoming = running?.incoming ?? recalled
+  if (incoming.stream) return streamed(service, incoming, trace, { running, expected })
+  return running || expected
+    ? wholeOfSeveral(service, incoming, trace, { running, expected })
+    : whole(service, incoming, trace)
 }
+
+/** Why a request may take several calls. `running`: for tools; `expected`: for its format. */
+type Several = { running: Running | undefined; expected: Expected | undefined }
 
 /** The response of a model to a request. @throws GatewayError, TranslationError */
 export async function answer(
@@ -106,7 +111,7 @@ async function streamed(
   service: Service,
   incoming: RequestContext,
   trace: Trace,
-  running?: Running,
+  several: Several,
 ): Promise<GatewayResponse> {
   // Single values, so that closures that live as long as the stream do not keep the whole request
   // in memory.
@@ -117,7 +122,7 @@ async function streamed(
   let call = openFirst(service, incoming, trace)
   const stop = (reason: GatewayError) => call.stop(reason)
   const continued = continuedBy(service, incoming, trace, {
-    running,
+    ...several,
     ask: async next => {
       call = openFirst(service, next, trace)
       const opened = await call.opened
@@ -178,29 +183,45 @@ async function streamed(
   }
 }
 
-type Further = {
-  running: Running | undefined
+type Further = Several & {
   /** Makes a further call. */
   ask(incoming: RequestContext): Promise<Stream>
 }
 
 /**
- * Reads the events of a stream and of further calls: those that continue it, and those with the
- * results of tools. Undefined: there are none. Only these closures keep the request.
+ * Reads the events of a stream and of further calls: those that continue it, those with the results
+ * of tools, and one for JSON that fits. Undefined: there are none. Only these closures keep the
+ * request.
  */
 function continuedBy(
   service: Service,
   incoming: RequestContext,
   trace: Trace,
-  { running, ask }: Further,
+  { ask, ...several }: Further,
 ): Stream['continued'] {
   const { protocol } = incoming
   const read = (stream: Stream, given: RequestContext) =>
     resumes(given)
       ? resumed(stream, { service, incoming: given, trace, ask })
       : eventsOf(stream, protocol, trace)
-  if (running) return first => rounds(first, running, { service, trace, ask, read })
+  const all = severalRead(several, incoming, { service, trace, ask, read })
+  if (all) return all
   return resumes(incoming) ? first => read(first, incoming) : undefined
+}
+
+type Reading = Parameters<typeof rounds>[2]
+
+/** Reads the events of all calls that a request takes. Undefined: it takes one. */
+function severalRead(
+  { running, expected }: Several,
+  incoming: RequestContext,
+  reading: Reading,
+): Stream['continued'] {
+  if (!expected) return running && (first => rounds(first, running, reading))
+  const read = (stream: Stream, given: RequestContext) => checked(stream, given, expected, reading)
+  return running
+    ? first => rounds(first, running, { ...reading, read })
+    : first => read(first, incoming)
 }
 
 function inFraming(
@@ -303,27 +324,28 @@ async function whole(
   return wholeResponse(service, trace, opened, passed ?? writeExact(body))
 }
 
-/** A whole response in which the model uses tools of the application. @throws GatewayError */
-async function wholeOfRounds(
+/** A whole response that may take several calls. @throws GatewayError */
+async function wholeOfSeveral(
   service: Service,
-  running: Running,
+  incoming: RequestContext,
   trace: Trace,
+  several: Several,
 ): Promise<GatewayResponse> {
-  const { incoming } = running
   const { protocol, model } = incoming
   let last: Opened | undefined
   const ask = async (next: RequestContext): Promise<Stream> => {
     const call = openFirst(service, next, trace)
     const opened = await call.opened
     last = opened
-    return { opened, read: () => sourceOf(opened, protocol, trace), stop: call.stop }
+    const counted = { ...opened, settings: withUsage(opened.settings) }
+    return { opened, read: () => sourceOf(counted, protocol, trace), stop: call.stop }
   }
   const first = await ask(incoming)
   trace.firstByte ??= Date.now()
   const into = startCollecting()
   const read = (stream: Stream) => eventsOf(stream, protocol, trace)
-  for await (const event of rounds(first, running, { service, trace, ask, read }))
-    collectEvent(into, event)
+  const all = severalRead(several, incoming, { service, trace, ask, read })
+  for await (const event of (all ?? eventsOf)(first, protocol, trace)) collectEvent(into, event)
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)
   if (!clean) throw streamEndedEarly()
@@ -336,6 +358,13 @@ async function wholeOfRounds(
   if (service.responseStore)
     await keep(service, incoming, trace, { candidate, body, signatures: first.signatures })
   return wholeResponse(service, trace, opened, writeExact(body))
+}
+
+/** Whole responses have usage, also where a stream has it only on demand. */
+function withUsage({ context, ...settings }: Opened['settings']): Opened['settings'] {
+  const request = { messages: [], ...context?.request }
+  const stream = { ...request.stream, enabled: true, includeUsage: true }
+  return { ...settings, context: { ...context, request: { ...request, stream } } }
 }
 
 const wholeResponse = (

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createBridge } from '../../src/bridge/index.ts'
 import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
+import { textOf } from '../../src/canonical/read.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import type { ToolChoice } from '../../src/canonical/tool.ts'
@@ -153,9 +154,51 @@ describe.each(pairs)('$name', pair => {
       const [part] = client.decodeResponse(got.body).value.candidates[0]?.messages[0]?.parts ?? []
       expect(part?.type === 'text' && JSON.parse(part.text)).toEqual(expected)
       expect(codes(got.notes)).toEqual(code)
+      const streamed = streamedBack(pair, context, answer(given))
+      expect(JSON.parse(streamed.text)).toEqual(expected)
+      expect(streamed.codes).toEqual(code)
     }
   })
+
+  test('an answer in JSON that a limit cut off stays as it is', () => {
+    const { tools: _, ...plain } = request
+    const { context } = sent(pair, {
+      ...plain,
+      messages: plain.messages.slice(0, 1),
+      output: { format: { type: 'schema', name: 'place', schema: parameters } },
+    })
+    const given = answer('```json\n{"city": "Ro')
+    const finish = { reason: 'length' as const }
+    const cut = { ...given, candidates: given.candidates.map(one => ({ ...one, finish })) }
+    const { wire } = upstream.encodeResponse(cut, { now: 0 })
+    const { body } = translateResponse(wire, upstream, client, { bridge, context })
+    const [part] = client.decodeResponse(body).value.candidates[0]?.messages[0]?.parts ?? []
+    expect(part).toMatchObject({ type: 'text', text: '```json\n{"city": "Ro' })
+    expect(streamedBack(pair, context, cut)).toEqual({ text: '```json\n{"city": "Ro', codes: [] })
+  })
 })
+
+function streamedBack(
+  { client, upstream }: { client: Protocol; upstream: Protocol },
+  context: ReturnType<typeof sent>['context'],
+  response: CanonicalResponse,
+): { text: string; codes: string[] } {
+  const translator = createStreamTranslator(upstream, client, { bridge, context })
+  // In small pieces, as they come from a model.
+  const events = [...explode(response)].flatMap(event =>
+    event.type === 'part.delta' && event.delta.kind === 'text'
+      ? [...event.delta.text].map(one => ({ ...event, delta: { ...event.delta, text: one } }))
+      : [event],
+  )
+  const { text: frames } = encodeStream(upstream, events as never, { now: 0 })
+  const out = translator.push(frames) + translator.end()
+  const wires = framesOf(out).map(({ wire }) => wire)
+  expect(strictOf(client.name as ProtocolName).checkStream(wires)).toEqual([])
+  return {
+    text: textOf(collect(decodeStream(client, wires)).response),
+    codes: codes(translator.notes),
+  }
+}
 
 test.each<[ToolChoice, string]>([
   [{ mode: 'required' }, 'You have to call a function now.'],

@@ -30,6 +30,16 @@ export const gatewayNotes = {
     kind: 'emulated',
     meaning: 'The model reads no images; another model has described this one.',
   },
+  'gateway.output-retried': {
+    kind: 'emulated',
+    meaning:
+      'The answer did not fit the format that the request wants; the model was asked once more.',
+  },
+  'gateway.output-invalid': {
+    kind: 'approximated',
+    meaning: 'The answer does not fit the format that the request wants.',
+    advice: 'Choose a model with structured output, or a simpler schema.',
+  },
   'gateway.field-set': {
     kind: 'approximated',
     meaning: 'The configuration of the gateway replaces the value of this field.',
