@@ -193,7 +193,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'transports',
       'vendors',
     ],
-    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'zstddec'],
+    packages: ['@cfworker/json-schema', 'zod', '@noble/hashes', '@opentelemetry/api', 'zstddec'],
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: {

@@ -1,5 +1,6 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalError } from '../canonical/error.ts'
+import type { ControlPart } from '../canonical/message.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { writeExact } from '../kit/json/digits.ts'
@@ -18,18 +19,20 @@ import { AfterFinish } from './after-finish.ts'
 import { atEnd } from './at-end.ts'
 import { renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
-import { compacted, compactionAsked } from './compaction/compaction.ts'
+import { compactionAsked, withCompaction } from './compaction/compaction.ts'
 import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { freshIds } from './ids.ts'
+import { withDocumentText } from './media/documents.ts'
 import { withDescriptions } from './media/media.ts'
-import { checked, type Expected, expectedOf } from './output/checked.ts'
+import { expectedOf } from './output/checked.ts'
 import { drain, type RelayOptions, type RelaySource } from './relay.ts'
 import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import { resumed, resumes } from './resume/resume.ts'
-import { type Running, rounds, runningOf } from './server-tools/rounds.ts'
+import { runningOf } from './server-tools/rounds.ts'
+import { type Several, severalRead } from './several.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
 import { changedStream, eventsOf, type Stream } from './stream-hook.ts'
@@ -46,25 +49,37 @@ export async function generate(
   trace: Trace,
 ): Promise<GatewayResponse> {
   // Without the setting nothing is awaited: that costs a turn of each request.
-  if (service.seal && (await compactionAsked(received)))
-    return compacted(service, received, trace, answer)
-  const seen = received.candidates[0]?.entry.media?.describe
-    ? await withDescriptions(service, received, trace, answer)
+  const asked = service.seal && (await compactionAsked(received))
+  if (!asked) return generated(service, received, trace)
+  const made = await withCompaction(service, received, trace, { asked, answer })
+  return 'status' in made ? made : generated(service, made.incoming, trace, made.part)
+}
+
+/** `part`: what the response begins with. */
+async function generated(
+  service: Service,
+  received: RequestContext,
+  trace: Trace,
+  part?: ControlPart,
+): Promise<GatewayResponse> {
+  const told = service.hooks.documentText
+    ? await withDocumentText(service, received, trace)
     : received
+  const seen = told.candidates[0]?.entry.media?.describe
+    ? await withDescriptions(service, told, trace, answer)
+    : told
   const recalled = await recall(service, seen, trace.identity ?? {})
   notePrefix(service, recalled, trace)
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
   const running = runningOf(service, recalled)
   const expected = expectedOf(recalled)
   const incoming = running?.incoming ?? recalled
-  if (incoming.stream) return streamed(service, incoming, trace, { running, expected })
-  return running || expected
-    ? wholeOfSeveral(service, incoming, trace, { running, expected })
+  const several = { running, expected, part }
+  if (incoming.stream) return streamed(service, incoming, trace, several)
+  return running || expected || part
+    ? wholeOfSeveral(service, incoming, trace, several)
     : whole(service, incoming, trace)
 }
-
-/** Why a request may take several calls. `running`: for tools; `expected`: for its format. */
-type Several = { running: Running | undefined; expected: Expected | undefined }
 
 /** The response of a model to a request. @throws GatewayError, TranslationError */
 export async function answer(
@@ -207,21 +222,6 @@ function continuedBy(
   const all = severalRead(several, incoming, { service, trace, ask, read })
   if (all) return all
   return resumes(incoming) ? first => read(first, incoming) : undefined
-}
-
-type Reading = Parameters<typeof rounds>[2]
-
-/** Reads the events of all calls that a request takes. Undefined: it takes one. */
-function severalRead(
-  { running, expected }: Several,
-  incoming: RequestContext,
-  reading: Reading,
-): Stream['continued'] {
-  if (!expected) return running && (first => rounds(first, running, reading))
-  const read = (stream: Stream, given: RequestContext) => checked(stream, given, expected, reading)
-  return running
-    ? first => rounds(first, running, { ...reading, read })
-    : first => read(first, incoming)
 }
 
 function inFraming(

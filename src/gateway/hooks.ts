@@ -327,6 +327,7 @@ export const callbackNames = [
   'onAttempt',
   'onNotes',
   'tape',
+  'documentText',
 ] as const satisfies readonly (keyof Hooks)[]
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook without a return statement rejects nothing.
@@ -439,6 +440,14 @@ export type Hooks<Raw = unknown> = {
    * gets functions; its client sees the tool of its own protocol.
    */
   serverTools?: ServerTools<Raw>
+  /**
+   * The text of a document, such as a PDF, for models that read none. `mime`: as the client says.
+   * Undefined, or an exception: the document stays as it would without the hook.
+   */
+  documentText?(
+    document: { bytes: Uint8Array; mime?: string; filename?: string },
+    call: ServerToolCall<Raw>,
+  ): string | undefined | Promise<string | undefined>
   /**
    * Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing
    * is logged.

@@ -72,7 +72,10 @@ export async function compact(
   trace: Trace,
 ): Promise<GatewayResponse> {
   const candidates = able(incoming)
-  if (candidates.length === 0 && service.seal) return compacted(service, incoming, trace, answer)
+  if (candidates.length === 0 && service.seal) {
+    const asked = { form: 'item', alone: true } as const
+    return compacted(service, incoming, trace, { asked, answer })
+  }
   if (candidates.length === 0)
     throw reject(
       404,

@@ -72,7 +72,7 @@ export async function withDescriptions(
   )
   return {
     ...incoming,
-    notes: notes.slice(0, texts.size),
+    notes: [...(incoming.notes ?? []), ...notes.slice(0, texts.size)],
     body: changedRequest(incoming, asked =>
       mapMedia(asked, part => {
         const text = texts.get(keyOf(part) ?? '')

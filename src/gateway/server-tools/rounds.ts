@@ -9,7 +9,8 @@ import { parseObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { refuseIfStrict, type Settings } from '../../translate/settings.ts'
 import { changedRequest, decoded } from '../body/changed-request.ts'
-import type { ServerToolName } from '../hooks.ts'
+import type { ServerToolName, ServerToolResult } from '../hooks.ts'
+import { inTime } from '../in-time.ts'
 import { newNotes } from '../new-notes.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { Seam } from '../resume/seam.ts'
@@ -155,25 +156,17 @@ async function run(
   const tool = tools.get(name)?.tool as ServerToolName
   const given = parseObject(input)
   if (!given) return { text: 'The arguments are not a JSON object.', found: [], error: true }
-  const end = new AbortController()
-  const stop = () => end.abort()
-  signal.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(stop, mostMs)
   try {
     const runs = hooks.serverTools?.[tool] as
-      | ((input: object, call: object) => Promise<Parameters<typeof returnedOf>[0]>)
+      | ((input: object, call: object) => ServerToolResult | Promise<ServerToolResult>)
       | undefined
-    const ended = new Promise<never>((_, reject) =>
-      end.signal.addEventListener('abort', () => reject(new Error('it took too long'))),
+    const result = await inTime(signal, mostMs, end =>
+      runs?.(given, { request, identity, signal: end }),
     )
-    const call = { request, identity, signal: end.signal }
-    return returnedOf(await Promise.race([runs?.(given, call), ended]))
+    return returnedOf(result)
   } catch (error) {
     log('warn', { requestId, tool, error }, 'a tool of the application failed')
     return { text: 'The tool failed.', found: [], error: true }
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
   }
 }
 

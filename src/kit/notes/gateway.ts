@@ -30,6 +30,10 @@ export const gatewayNotes = {
     kind: 'emulated',
     meaning: 'The model reads no images; another model has described this one.',
   },
+  'gateway.document-text': {
+    kind: 'emulated',
+    meaning: 'The model reads no documents; the application has taken the text out of this one.',
+  },
   'gateway.output-retried': {
     kind: 'emulated',
     meaning:
