@@ -5,10 +5,25 @@ import type { Emit } from '../../protocol.ts'
 import type { BridgeReport } from '../notes.ts'
 import type { Call, Tools } from './calls.ts'
 import { calledFinish, callPart, isContent, isOffered, repairedCall } from './response.ts'
-import { endScan, isPlain, isUnread, type Piece, type Scan, scan, startScan } from './scan.ts'
+import {
+  endScan,
+  isCalm,
+  isUnread,
+  mayHoldMarker,
+  type Piece,
+  type Scan,
+  scan,
+  startScan,
+} from './scan.ts'
 
-/** The calls in the texts of one stream. Plain data. */
-export type LeakState = { candidates: Record<number, Turn> }
+/**
+ * The calls in the texts of one stream. Plain data. `calm`: the part in which the last delta was
+ * none of a call, so that the next one may pass.
+ */
+export type LeakState = { candidates: Record<number, Turn>; calm: Calm | undefined }
+
+/** `isOver`: nothing is looked for in it any more. */
+type Calm = { candidate: number; part: number; kind: 'text' | 'reasoning'; isOver: boolean }
 
 /**
  * `parts` and `messages`: how many there are toward the client, where calls are parts of their own.
@@ -42,21 +57,37 @@ type Open = {
   held?: string
 }
 
-export const startLeaks = (): LeakState => ({ candidates: {} })
+export const startLeaks = (): LeakState => ({ candidates: {}, calm: undefined })
 
 type Context = { tools: Tools; report: BridgeReport; emit: Emit<CanonicalEvent> }
 
-/** May the delta pass as it is? */
-export function passesLeaks(
-  { candidates }: LeakState,
-  { candidate, part, delta }: PartDelta,
-): boolean {
-  const open = candidates[candidate]?.open[part]
-  if (open?.to !== part || (delta.kind !== 'text' && delta.kind !== 'reasoning')) return false
-  return !open.scan || isPlain(open.scan, delta.text)
+/** May the delta pass as it is? This is asked for each one. */
+export function passesLeaks({ calm }: LeakState, { candidate, part, delta }: PartDelta): boolean {
+  return (
+    calm !== undefined &&
+    calm.part === part &&
+    calm.candidate === candidate &&
+    calm.kind === delta.kind &&
+    (calm.isOver || !mayHoldMarker(delta.text))
+  )
 }
 
+function calmAfter({ candidates }: LeakState, event: CanonicalEvent): Calm | undefined {
+  if (event.type !== 'part.delta') return undefined
+  const { candidate, part, delta } = event
+  if (delta.kind !== 'text' && delta.kind !== 'reasoning') return undefined
+  const open = candidates[candidate]?.open[part]
+  if (open?.to !== part || !open.scan || !isCalm(open.scan)) return undefined
+  return { candidate, part, kind: delta.kind, isOver: open.scan.isOver }
+}
+
+/** Takes the next event. */
 export function stepLeaks(state: LeakState, event: CanonicalEvent, context: Context): void {
+  step(state, event, context)
+  state.calm = calmAfter(state, event)
+}
+
+function step(state: LeakState, event: CanonicalEvent, context: Context): void {
   const { emit } = context
   if (!('candidate' in event)) {
     if (event.type === 'error' || (event.type === 'end' && !event.clean)) breakOff(state, context)

@@ -83,16 +83,18 @@ const nextMarker = mayBegin('g')
 const marker = mayBegin()
 const isSpace = (char: string) => char.trim() === ''
 
-/** Can this text be passed on without `scan`, because it is none of a call? */
-export const isPlain = ({ place, held, pending, isOver }: Scan, text: string): boolean =>
-  isOver || (place === 'inside' && held === '' && !pending && !mayHoldMarker(text))
+/** May text without a marker be passed on without `scan`? */
+export const isCalm = ({ place, held, pending, isOver }: Scan): boolean =>
+  isOver || (place === 'inside' && held === '' && !pending)
 
-const isFirst = (code: number) => code === 0x3c || code === 0x5b || code === 0x60
-
-/** Most deltas are short, and a look at each character is faster than an expression. */
-function mayHoldMarker(text: string): boolean {
-  if (text.length > 32) return marker.test(text)
-  for (let i = 0; i < text.length; i++) if (isFirst(text.charCodeAt(i))) return marker.test(text)
+/** Most deltas are short, and for these a look at each character is the fastest. */
+export function mayHoldMarker(text: string): boolean {
+  if (text.length > 24)
+    return (text.includes('<') || text.includes('[') || text.includes('`')) && marker.test(text)
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x3c || code === 0x5b || code === 0x60) return marker.test(text)
+  }
   return false
 }
 
