@@ -1,6 +1,6 @@
 import type { Message, Part, TextPart, ToolCallPart } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import type { FunctionTool, ToolChoice } from '../canonical/tool.ts'
+import type { FunctionTool, Tool, ToolChoice } from '../canonical/tool.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { writeExact } from '../kit/json/digits.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
@@ -9,7 +9,7 @@ import type { BridgeReport } from './notes.ts'
 /**
  * The request for a model without tools: functions stand in the instructions, and calls and results
  * of the history in the text, in the form in which the model is told to call. The same request if
- * there are none. Tools of other types stay.
+ * there are none. Freeform tools stay; what a provider would run is left out.
  */
 export function withPromptedTools(
   request: CanonicalRequest,
@@ -24,7 +24,10 @@ export function withPromptedTools(
   if (functions.length > 0) report.add('tool.prompted', undefined, 'tools')
   for (const { parts } of messages)
     for (const part of parts) if (isOfCalls(part)) report.add('tool-call.prompted', part.at)
-  const others = tools.filter(tool => tool.type !== 'function')
+  // Alone, they would seem to be all that the request is about, which encoders refuse.
+  const isRun = ({ type }: Tool) => type === 'server' && functions.length > 0
+  for (const tool of tools) if (isRun(tool)) report.add('tool.left-out', tool.at)
+  const others = tools.filter(tool => tool.type !== 'function' && !isRun(tool))
   return omitUndefined({
     ...rest,
     messages: isOffered

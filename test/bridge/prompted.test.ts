@@ -212,6 +212,20 @@ test.each<[ToolChoice, string]>([
   expect(JSON.stringify(body)).toContain(words)
 })
 
+test('what a provider would run is left out next to functions', () => {
+  const { responses, 'chat-completions': chat } = protocols
+  const tools = [{ type: 'function', name: 'weather' }, { type: 'web_search' }]
+  const { body, notes } = translateRequest(
+    { model: 'm', input: 'Hello', tools },
+    responses,
+    chat,
+    all,
+    { bridge },
+  )
+  expect(body).not.toHaveProperty('tools')
+  expect(notes.find(({ code }) => code === 'tool.left-out')?.path).toBe('/tools/1')
+})
+
 test('without tools, calls and formats a request stays the same object', () => {
   const wire = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'Hello' }] }
   const { messages } = protocols

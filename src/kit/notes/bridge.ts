@@ -21,6 +21,11 @@ export const bridgeNotes = {
       'The model has no tools: the instructions describe them, and it calls them in its text.',
     advice: 'Choose a model with tools.',
   },
+  'tool.left-out': {
+    kind: 'dropped',
+    meaning: 'The model has no tools: one that a provider would run is left out.',
+    advice: 'Run it in the gateway: see the hook `serverTools`.',
+  },
   'tool-call.prompted': {
     kind: 'emulated',
     meaning: 'The model has no tools: an earlier call, or its result, is written as text.',
