@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { connect } from 'node:net'
 import { Agent, request } from 'undici'
+import type { GatewayConfig, UsageRecord } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
@@ -49,6 +50,8 @@ export type Bench = {
   port: number
   server: Server
   upstreams: Record<string, RawUpstream>
+  /** By cell: what was counted. */
+  used: Map<string, UsageRecord[]>
   agent: Agent
   /** Ends everything; gives what stayed behind all the same. */
   close(): Promise<string[]>
@@ -77,7 +80,8 @@ export async function startBench(make = gateway): Promise<Bench> {
       { ...channel, name: `${name} unreachable`, baseUrl: `http://127.0.0.1:${noClient}` },
     ]
   }
-  const handler = make({
+  const used = new Map<string, UsageRecord[]>()
+  const config: GatewayConfig = {
     auth: 'none',
     channels: protocolNames.flatMap(channelsOf),
     models: protocolNames.flatMap(name =>
@@ -90,6 +94,12 @@ export async function startBench(make = gateway): Promise<Bench> {
       ),
     ),
     defaults: { retries: 0, eventLimit: 2 ** 21, keepAliveMs: 60_000 },
+  }
+  const handler = make(config, {
+    onUsage(record) {
+      const [, cell = ''] = /cell-(\w+)$/.exec(record.requestedModel ?? '') ?? []
+      used.set(cell, [...(used.get(cell) ?? []), record])
+    },
   })
   const server = createServer(handler)
   const sockets = new Set<Socket>()
@@ -110,6 +120,7 @@ export async function startBench(make = gateway): Promise<Bench> {
     port,
     server,
     upstreams,
+    used,
     agent,
     async close() {
       const left: string[] = []
@@ -201,11 +212,38 @@ export async function run(bench: Bench, cell: Cell): Promise<string | undefined>
     if (calls.length > (cell.resumes ? 4 : 1)) return `${calls.length} upstream calls`
     if (!(await within(() => calls.every(({ over }) => over), timeoutMs)))
       return 'the upstream call continues'
-    return undefined
+    return await misused(bench, cell, { id, calls: calls.length })
   } finally {
+    bench.used.delete(id)
     upstream.plays.delete(id)
     upstream.calls.delete(id)
   }
+}
+
+/** What every upstream counts for a response, in tokens. */
+const counted = { input: 20, output: 9 }
+
+/**
+ * What is wrong with the record of a cell whose client has read to the end. A response counts what
+ * the upstream says, and each broken call before it at least the prompt once more.
+ */
+async function misused(
+  { used }: Bench,
+  cell: Cell,
+  { id, calls }: { id: string; calls: number },
+): Promise<string | undefined> {
+  if (cell.behaviour !== 'sdk' && cell.behaviour !== 'strict') return undefined
+  await within(() => used.has(id), timeoutMs)
+  const [record, ...others] = used.get(id) ?? []
+  if (!record || others.length > 0) return `${others.length + (record ? 1 : 0)} records of usage`
+  const { usage, failure, status } = record
+  if (status !== 200 || failure !== undefined || expectOf(cell) !== 'response') return undefined
+  const { input = 0, output = 0, estimated = false } = usage ?? {}
+  const isRight =
+    calls === 1
+      ? input === counted.input && output === counted.output && !estimated
+      : input > counted.input && output >= counted.output && output < counted.output * 8
+  return isRight ? undefined : `${calls} calls with the usage ${JSON.stringify(usage)}`
 }
 
 /** Runs all cells, eight at once. Gives what was wrong with them, and what stayed behind. */
