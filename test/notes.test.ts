@@ -113,6 +113,7 @@ test('names only existing options in advice', () => {
     'model',
     'resolveFile',
     'output_text',
+    'serverTools',
   ])
   const named = Object.entries(noteCatalog).flatMap(([code, { advice = '' }]) =>
     [...advice.matchAll(/`(\w[\w.]*)[^`]*`/g)].map(([, option = '']) => ({ code, option })),

@@ -1,10 +1,9 @@
 import express from 'express'
-import { type GatewayConfig, gateway } from 'wireglot/connect'
+import { gateway } from 'wireglot/connect'
 
 const apiKey = process.env['ANTHROPIC_API_KEY'] // Without it, the demo model responds.
-const config: GatewayConfig = apiKey
-  ? { auth: 'none', channels: [{ vendor: 'anthropic', apiKey }] }
-  : { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }
-const app = express().use(gateway(config))
+const app = express().use(
+  gateway(apiKey ? { auth: 'none', channels: [{ vendor: 'anthropic', apiKey }] } : undefined),
+)
 const port = Number(process.env['PORT'] ?? 4000)
 app.listen(port, '127.0.0.1', error => console.log(error ?? `listening on port ${port}`))
