@@ -55,7 +55,10 @@ async function sumsOf(
   }
 }
 
-/** `cost`: null where no price is known. `unpriced`: the requests that it lacks. */
+/**
+ * `cost`: null where no price is known. `unpriced`: the requests that it lacks. `emulated`: those
+ * in which something stood in for what the model lacks.
+ */
 type Row = {
   name: string
   requests: number
@@ -64,19 +67,23 @@ type Row = {
   output: number
   cost: number | null
   unpriced: number
+  emulated: number
 }
 
-const rowOf = ({ name, requests, failures, input, output, cost, unpriced }: Sum): Row => ({
+const rowOf = ({ cost, name, ...sum }: Sum): Row => ({
   name,
-  requests,
-  failures,
-  input,
-  output,
+  requests: sum.requests,
+  failures: sum.failures,
+  input: sum.input,
+  output: sum.output,
   cost: cost ?? null,
-  unpriced,
+  unpriced: sum.unpriced,
+  emulated: sum.emulated,
 })
 
-const columns = ['requests', 'failures', 'input', 'output', 'cost', 'unpriced'] as const
+const columns = ['requests', 'failures', 'input', 'output', 'cost', 'unpriced', 'emulated'] as const
+
+const zeros = { requests: 0, failures: 0, input: 0, output: 0, unpriced: 0, emulated: 0 }
 
 function csvOf(by: Dimension, rows: readonly Row[]): string {
   const lines = rows.map(row =>
@@ -92,7 +99,7 @@ const quoted = (text: string) =>
     : text
 
 function tableOf(by: Dimension, rows: readonly Row[], since: number): string {
-  const heads = [by, 'requests', 'failed', 'tokens in', 'tokens out', 'cost']
+  const heads = [by, 'requests', 'failed', 'tokens in', 'tokens out', 'cost', 'emulated']
   const cells = rows.map(row => [row.name || '(none)', ...shown(row)])
   const total = rows.reduce(
     (sum, row) => {
@@ -100,7 +107,7 @@ function tableOf(by: Dimension, rows: readonly Row[], since: number): string {
         if (row[column] !== null) sum[column] = (sum[column] ?? 0) + row[column]
       return sum
     },
-    { name: '', requests: 0, failures: 0, input: 0, output: 0, cost: null, unpriced: 0 } as Row,
+    { name: '', cost: null, ...zeros } as Row,
   )
   const lines = [heads, ...cells, ...(rows.length > 1 ? [['all', ...shown(total)]] : [])]
   const widths = heads.map((_, index) => Math.max(...lines.map(line => line[index]?.length ?? 0)))
@@ -120,9 +127,10 @@ function tableOf(by: Dimension, rows: readonly Row[], since: number): string {
 }
 
 const numbers = new Intl.NumberFormat('en-US')
-const shown = ({ requests, failures, input, output, cost }: Row): string[] => [
+const shown = ({ requests, failures, input, output, cost, emulated }: Row): string[] => [
   ...[requests, failures, input, output].map(number => numbers.format(number)),
   cost === null ? '-' : `$${cost.toFixed(cost !== 0 && cost < 0.1 ? 4 : 2)}`,
+  numbers.format(emulated),
 ]
 
 const startOfMonth = (now: Date) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth())

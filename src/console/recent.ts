@@ -138,9 +138,13 @@ const nothing = {
   totalMs: 0,
   firstByteMs: 0,
   firstBytes: 0,
+  emulated: 0,
 }
 
-const added = (sum: Sum, { failure, input, output, totalMs, firstByteMs }: RecordRow): Sum => ({
+const added = (
+  sum: Sum,
+  { failure, input, output, totalMs, firstByteMs, emulated }: RecordRow,
+): Sum => ({
   ...sum,
   requests: sum.requests + 1,
   failures: sum.failures + (failure === null ? 0 : 1),
@@ -150,4 +154,5 @@ const added = (sum: Sum, { failure, input, output, totalMs, firstByteMs }: Recor
   totalMs: sum.totalMs + totalMs,
   firstByteMs: sum.firstByteMs + (firstByteMs ?? 0),
   firstBytes: sum.firstBytes + (firstByteMs === null ? 0 : 1),
+  emulated: sum.emulated + (emulated > 0 ? 1 : 0),
 })

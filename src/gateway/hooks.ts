@@ -98,6 +98,8 @@ export type UsageRecord = {
   notes: number
   /** The codes of the notes, each one once. Absent: there are none. */
   noteCodes?: string[]
+  /** The notes of what stood in for something that the model lacks. Absent: there are none. */
+  emulated?: number
 }
 
 /**

@@ -107,6 +107,7 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
   } = trace
   const { protocol, isCall, status, failure } = ending
   const usage = useOf(trace, failure)
+  const emulated = notes.filter(({ kind }) => kind === 'emulated').length
   return {
     time: new Date(started).toISOString(),
     requestId,
@@ -139,6 +140,7 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
     ...(notes.length > 0 && { noteCodes: [...new Set(notes.map(({ code }) => code))] }),
+    ...(emulated > 0 && { emulated }),
   }
 }
 

@@ -125,6 +125,11 @@ const steps: readonly Step[] = [
       name text primary key, address text not null, models text not null, api_key text,
       disabled integer not null, version text not null, created_at bigint not null)`,
   ),
+  statements(
+    ...['records', 'minutes', 'hours', 'days'].map(
+      name => `alter table ${name} add column emulated bigint not null default 0`,
+    ),
+  ),
 ]
 
 /** Random, so that a key which is deleted and made again with its name is another one. */

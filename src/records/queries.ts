@@ -100,6 +100,8 @@ export type Sum = {
   /** Of the requests that have one, and the number of these. */
   firstByteMs: number
   firstBytes: number
+  /** Requests in which something stood in for what the model lacks, such as tools. */
+  emulated: number
 }
 
 /** Minutes are deleted when they are older. */
@@ -171,4 +173,5 @@ const columns = [
   'totalMs',
   'firstByteMs',
   'firstBytes',
+  'emulated',
 ] as const

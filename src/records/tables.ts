@@ -35,6 +35,8 @@ export type RecordRow = {
   upstreamRequestId: string | null
   /** 1: some of the counts are estimated. */
   estimated: number
+  /** The notes of what stood in for something that the model lacks. */
+  emulated: number
 }
 
 /**
@@ -60,6 +62,8 @@ export type SumRow = {
   /** Of the requests that have one, and the number of these. */
   firstByteMs: number
   firstBytes: number
+  /** Requests in which something stood in for what the model lacks. */
+  emulated: number
 }
 
 /**

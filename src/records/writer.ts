@@ -249,6 +249,7 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     upstreamRequestId:
       record.upstreamRequestId === undefined ? null : storable(record.upstreamRequestId),
     estimated: usage?.estimated ? 1 : 0,
+    emulated: record.emulated ?? 0,
   }
 }
 
@@ -278,6 +279,7 @@ const summed = [
   'totalMs',
   'firstByteMs',
   'firstBytes',
+  'emulated',
 ] as const
 
 function sumOf(row: RecordRow): SumRow {
@@ -300,6 +302,7 @@ function sumOf(row: RecordRow): SumRow {
     totalMs: row.totalMs,
     firstByteMs: row.firstByteMs ?? 0,
     firstBytes: row.firstByteMs === null ? 0 : 1,
+    emulated: row.emulated > 0 ? 1 : 0,
   }
 }
 

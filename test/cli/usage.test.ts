@@ -69,6 +69,7 @@ describe('wireglot usage', () => {
         'tokens in',
         'tokens out',
         'cost',
+        'emulated',
       ])
       const cells = rows.map(row => row.split(/ {2,}/).map(cell => cell.trim()))
       expect(cells[0]).toEqual([
@@ -78,6 +79,7 @@ describe('wireglot usage', () => {
         String(2 * input),
         expect.any(String),
         `$${input.toFixed(2)}`,
+        '0',
       ])
       expect(cells[1]?.slice(0, 2)).toEqual(['=bob', '1'])
       expect(cells[2]?.slice(0, 2)).toEqual(['all', '3'])
@@ -88,7 +90,7 @@ describe('wireglot usage', () => {
         expect.objectContaining({ name: 'free', requests: 1, cost: null, unpriced: 1 }),
       ])
       const csv = (await run('--csv', '--by', 'key')).out.split('\r\n')
-      expect(csv[0]).toBe('key,requests,failures,input,output,cost,unpriced')
+      expect(csv[0]).toBe('key,requests,failures,input,output,cost,unpriced,emulated')
       expect(csv[2]).toMatch(/^"'=bob",1,0,/)
       expect((await run('--by', 'group', '--json')).out).toContain('"name": "team"')
       expect(JSON.parse((await run('--since', '2100-01-01', '--json')).out)).toEqual([])

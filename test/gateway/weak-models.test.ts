@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { explode } from '../../src/canonical/explode.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
 import {
@@ -66,11 +67,14 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       'a call that a model wrote as text is one for a client of %s over %s',
       async (client, served) => {
         const seen = await upstream(sending(served, stream))
-        const ask = await start(one(seen.url, served, { auth: 'none' }, leaks))
+        const used: UsageRecord[] = []
+        const onUsage = (record: UsageRecord) => void used.push(record)
+        const ask = await start(one(seen.url, served, { auth: 'none' }, leaks), { onUsage })
         const text = await (await ask(...asked(client, stream))).text()
         expect(text).toContain('Rome')
         expect(text).not.toContain('<tool_call>')
         expect(text).not.toContain('\\u003ctool_call')
+        await expect.poll(() => used).toMatchObject([{ emulated: 1 }])
       },
     )
 

@@ -316,7 +316,13 @@ describe.each(places)('records in %s', (_, place) => {
     const time = new Date().toISOString()
     for (const [number, model] of ['free', 'free', 'priced'].entries())
       records.hooks.onUsage(
-        recordOf(number, { time, requestedModel: model, modelServed: model, firstByteMs: 4 }),
+        recordOf(number, {
+          time,
+          requestedModel: model,
+          modelServed: model,
+          firstByteMs: 4,
+          ...(number === 0 && { emulated: 3 }),
+        }),
         request,
       )
     const { usage: _usage, ...failed } = recordOf(3, {
@@ -341,9 +347,16 @@ describe.each(places)('records in %s', (_, place) => {
         totalMs: 30,
         firstByteMs: 8,
         firstBytes: 2,
+        emulated: 1,
       })
       expect(free).not.toHaveProperty('cost')
-      expect(priced).toMatchObject({ name: 'priced', requests: 1, unpriced: 0, cost: 0.00015 })
+      expect(priced).toMatchObject({
+        name: 'priced',
+        requests: 1,
+        unpriced: 0,
+        cost: 0.00015,
+        emulated: 0,
+      })
     }
     await database.close()
   })

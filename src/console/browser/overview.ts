@@ -103,7 +103,9 @@ const operatorSplits = [
   ['group', 'By group'],
 ] as const
 
-const sumHeads = ['Requests', 'Failed', 'Tokens in', 'Tokens out', 'Cost', 'Mean time']
+const sumHeads = ['Requests', 'Failed', 'Tokens in', 'Tokens out', 'Cost', 'Mean time', 'Emulated']
+
+const emulatedTitle = 'requests in which the gateway stood in for what the model lacks'
 
 /** A row for each name, those with most requests first, and one for all of them. */
 function sumTable(by: string, sums: readonly Sum[]): HTMLElement {
@@ -121,6 +123,7 @@ function sumTable(by: string, sums: readonly Sum[]): HTMLElement {
       all(one => one.output),
       { number: cost, title: unpriced > 0 ? `${unpriced} requests have no known price` : '' },
       { number: milliseconds(all(one => one.totalMs) / Math.max(1, requests)) },
+      { number: compact(all(one => one.emulated)), title: emulatedTitle },
     ]
   }
   const rows = sums.map(sum => rowOf(sum.name || '(none)', [sum]))
