@@ -19,6 +19,7 @@ import { requests } from '../support/rich-requests.ts'
 import { responses } from '../support/rich-responses.ts'
 import { richStreams } from '../support/rich-streams.ts'
 import { StepCounter, type Steps } from '../support/steps.ts'
+import { requests as declaring } from '../support/tool-requests.ts'
 
 /**
  * Work is proportional to the input: no function takes more than 2.6 times the steps for twice as
@@ -84,6 +85,21 @@ const strictVendors: Record<ProtocolName, VendorName> = {
   converse: 'bedrock',
 }
 
+/** `isNested`: the definitions stand deeper in the schema. */
+type Defined = { refers(name: string): string; by(name: string): object; isNested?: true }
+
+/** How references of a schema name its definitions. */
+const references: Record<string, Defined> = {
+  definitions: { refers: name => `#/$defs/${name}`, by: () => ({ type: 'string' }) },
+  anchors: { refers: name => `#${name}`, by: $anchor => ({ $anchor, type: 'string' }) },
+  'deeper definitions': {
+    refers: name => `#/$defs/${name}`,
+    by: () => ({ type: 'string' }),
+    isNested: true,
+  },
+  nothing: { refers: name => `#/$defs/${name}/none`, by: () => ({ type: 'string' }) },
+}
+
 /** Requests that are refused without this option would end early. */
 const lenient = { onUnresolvable: 'note' }
 
@@ -129,6 +145,23 @@ describe.each(protocolNames)('%s takes steps proportional to the length of', fro
         detectProtocol(given)
       }),
     )
+    expect(faults).toEqual([])
+  })
+
+  test.each(Object.entries(references))('tools with references to %s', (how, defined) => {
+    const body = (length: number) => {
+      const names = Array.from({ length }, (_, i) => `n${i}`)
+      const properties = names.map(name => [name, { $ref: defined.refers(name) }])
+      const definitions = Object.fromEntries(names.map(name => [name, defined.by(name)]))
+      const $defs = defined.isNested ? { inner: { $defs: definitions } } : definitions
+      const schema = { type: 'object', properties: Object.fromEntries(properties), $defs }
+      return declaring[from]([{ name: 'find', schema }])
+    }
+    const faults = fasterThanLinear({ how, body }, given => {
+      for (const to of protocolNames)
+        for (const more of [{}, { vendor: strictVendors[to] }])
+          translateRequest(given as never, { from, to, ...lenient, ...more } as never)
+    })
     expect(faults).toEqual([])
   })
 

@@ -134,13 +134,21 @@ export function schemaAt(root: JsonObject, pointer: string): JsonObject | undefi
   return isObject(found) ? found : undefined
 }
 
+/** By schema: its anchors, which many references may name. */
+const anchors = new WeakMap<JsonObject, Map<unknown, JsonObject>>()
+
 function anchoredIn(root: JsonObject, name: string): JsonObject | undefined {
-  let found: JsonObject | undefined
-  mapSchemas(root, one => {
-    if (one['$anchor'] === name) found ??= one
-    return one
-  })
-  return found
+  let known = anchors.get(root)
+  if (!known) {
+    const found = new Map<unknown, JsonObject>()
+    mapSchemas(root, one => {
+      if (!found.has(one['$anchor'])) found.set(one['$anchor'], one)
+      return one
+    })
+    anchors.set(root, found)
+    known = found
+  }
+  return known.get(name)
 }
 
 /** The key that a step of a pointer in a URI names. */
