@@ -1,4 +1,4 @@
-import { secretShape, spellingsOf } from '../gateway/secret-shapes.ts'
+import { secretParameter, secretShape, spellingsOf } from '../gateway/secret-shapes.ts'
 
 /** Replaces a secret. */
 const instead = '***'
@@ -11,7 +11,6 @@ const shortestSecret = 12
 const privateHeader =
   /^(authorization|proxy-.+|cookie|set-cookie)$|(^|-)(auth|authorization|key|token|secret|password|credential|signature|assertion|jwt)s?$/i
 const publicHeader = /ratelimit|^idempotency-key$/i
-const privateParameter = /key|token|secret/i
 
 /**
  * Values of fields that are named like secrets, also in JSON inside of a string. `token` alone is
@@ -62,7 +61,7 @@ export function createRedactor(
   const isPrivate = (name: string) =>
     keyNames.headers.includes(name) || (privateHeader.test(name) && !publicHeader.test(name))
   const isKeyParameter = (name: string) =>
-    keyNames.query.includes(name) || privateParameter.test(name)
+    keyNames.query.includes(name) || secretParameter.test(name)
   const query = (given: URLSearchParams): string => {
     const shown = new URLSearchParams()
     for (const [name, value] of given)

@@ -31,3 +31,6 @@ export function spellingsOf(secret: string): string[] {
     ]),
   ]
 }
+
+/** The names of query parameters that may hold a secret. */
+export const secretParameter = /key|token|secret/i

@@ -3,7 +3,7 @@ import { withFirstPart } from './compaction/compaction.ts'
 import { checked, type Expected } from './output/checked.ts'
 import type { RequestContext } from './request-context.ts'
 import { type Running, rounds } from './server-tools/rounds.ts'
-import type { Stream } from './stream-hook.ts'
+import type { Reading, Stream } from './stream-hook.ts'
 
 /**
  * Why a response is more than that of one call. `running`: for tools; `expected`: for its format;
@@ -14,8 +14,6 @@ export type Several = {
   expected: Expected | undefined
   part: ControlPart | undefined
 }
-
-type Reading = Parameters<typeof rounds>[2]
 
 /** Reads the events of all calls that a request takes. Undefined: it takes one. */
 export function severalRead(

@@ -24,6 +24,15 @@ export type Stream = {
   signatures?: Signatures
 }
 
+/** What reads a response that may take several calls. `ask`: makes a further one. */
+export type Reading = {
+  service: Service
+  trace: Trace
+  ask(incoming: RequestContext): Promise<Stream>
+  /** Reads one stream. */
+  read(stream: Stream, incoming: RequestContext): AsyncIterable<CanonicalEvent>
+}
+
 /**
  * The stream that `onStream` makes of a stream in the client's protocol. Undefined: the hook leaves
  * this one alone, and nothing was read.

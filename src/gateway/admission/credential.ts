@@ -1,5 +1,6 @@
 import type { Address, Headers } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
+import { secretParameter } from '../secret-shapes.ts'
 
 const addresses: readonly Address[] = Object.values(protocols).map(({ address }) => address)
 
@@ -41,5 +42,5 @@ export function isKeyHeader(name: string): boolean {
 
 /** Is the value of this query parameter a key? Such parameters are never forwarded. */
 export function isKeyParameter(name: string): boolean {
-  return parameters.has(name) || /key|token|secret/i.test(name)
+  return parameters.has(name) || secretParameter.test(name)
 }

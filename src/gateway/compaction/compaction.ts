@@ -1,183 +1,27 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ControlPart, Message, Part } from '../../canonical/message.ts'
+import type { ControlPart } from '../../canonical/message.ts'
 import { textOf } from '../../canonical/read.ts'
-import type { CanonicalRequest, StateSpec } from '../../canonical/request.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Usage } from '../../canonical/response.ts'
-import { omitUndefined } from '../../kit/fields/omit.ts'
 import { optionsFor } from '../../kit/fields/option-groups.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { streamHeaders } from '../../sse/write.ts'
-import { type Seal, sealPrefix } from '../../stores/seal.ts'
 import { explodeResponse } from '../../translate/fold.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
-import type { ReadBody } from '../body/body.ts'
-import { mayHoldAny } from '../body/bytes.ts'
-import { changedRequest, decoded } from '../body/changed-request.ts'
+import { changedRequest } from '../body/changed-request.ts'
 import { estimateTokens } from '../endpoints/estimate.ts'
 import { reject } from '../error.ts'
-import type { Identity } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { type GatewayResponse, jsonResponse } from '../request.ts'
 import type { Answering, RequestContext, Service, Trace } from '../request-context.ts'
 import { forgetCall } from '../use.ts'
+import { type Asked, isTrigger, withoutAsking } from './asked.ts'
+import { heading, ownerOf, said } from './unsealed.ts'
 
 /** What a model is asked for. */
 const standard =
   'Write a summary of the conversation so far, from which the work can go on without it: what the user wants, what was done and decided, which files, commands and facts matter, what is open, and what comes next. Write the summary alone.'
-
-const heading = 'The conversation so far, as a summary:'
-
-const ownerOf = ({ id, name }: Identity): string => id ?? name ?? ''
-
-/**
- * The request with the summaries in place of what was sealed for this client.
- * @throws GatewayError 400 for a seal that cannot be opened
- */
-export async function unsealed(
-  seal: Seal,
-  incoming: RequestContext,
-  identity: Identity,
-): Promise<RequestContext> {
-  const { body } = incoming
-  if (!mayHold(body, sealPrefix)) return incoming
-  await body.parse?.()
-  const texts = new Map<string, string>()
-  for (const { parts } of decoded(incoming).messages)
-    for (const part of parts) {
-      const sealed = sealedIn(part)
-      if (sealed === undefined) continue
-      const text = await seal.open(sealed, ownerOf(identity))
-      if (text === undefined)
-        throw reject(400, 'invalid_request', 'a compaction was made for another client or key')
-      texts.set(sealed, text)
-    }
-  if (texts.size === 0) return incoming
-  return {
-    ...incoming,
-    body: changedRequest(incoming, value => ({
-      ...value,
-      messages: withoutCompacted(value.messages).map(message => withTexts(message, texts)),
-    })),
-  }
-}
-
-/**
- * Where a compaction stands inside of a turn, its client sends everything before it, too. Only the
- * instructions among that still count. Items replace by themselves what they stand for.
- */
-function withoutCompacted(messages: readonly Message[]): Message[] {
-  const isBlock = (part: Part) => sealedIn(part) !== undefined
-  const last = messages.findLastIndex(
-    ({ origin, parts }) => origin !== 'item' && parts.some(isBlock),
-  )
-  const message = messages[last]
-  if (!message) return [...messages]
-  const at = message.parts.findLastIndex(isBlock)
-  const rest = message.parts.slice(at + 1)
-  return [
-    ...messages.slice(0, last).filter(({ role }) => role === 'system'),
-    { ...message, parts: message.parts.slice(at, at + 1) },
-    ...(rest.length > 0 ? [{ ...message, parts: rest }] : []),
-    ...messages.slice(last + 1),
-  ]
-}
-
-/** Not by destructuring: the value of a long body is parsed when it is read. */
-function mayHold(body: ReadBody, word: string): boolean {
-  return body.bytes
-    ? mayHoldAny(body.bytes, [word])
-    : (JSON.stringify(body.value) ?? '').includes(word)
-}
-
-function sealedIn(part: Part): string | undefined {
-  if (part.type !== 'control' || part.control !== 'compaction' || !isObject(part.raw))
-    return undefined
-  const { encrypted_content: sealed } = part.raw
-  return typeof sealed === 'string' && sealed.startsWith(sealPrefix) ? sealed : undefined
-}
-
-function withTexts(message: Message, texts: ReadonlyMap<string, string>): Message {
-  const [part] = message.parts.flatMap(one => sealedIn(one) ?? [])
-  if (part === undefined) return message
-  return said(`${heading}\n\n${texts.get(part) ?? ''}`)
-}
-
-const said = (text: string): Message => ({
-  role: 'user',
-  origin: 'message',
-  parts: [{ type: 'text', text }],
-})
-
-/**
- * A compaction that a request asks for. `alone`: the response is nothing else. `form`: an item of
- * its own, or a block of a turn. `atTokens`: it is made only from this size on.
- */
-type Asked = { form: 'item' | 'block'; alone: boolean; instructions?: string; atTokens?: number }
-
-/** From this size on, if the request does not say. */
-const standardTokens = 150_000
-
-/** Undefined: it asks for none, or providers of its protocol make it. */
-export async function compactionAsked(incoming: RequestContext): Promise<Asked | undefined> {
-  const { protocol, body, candidates } = incoming
-  if (!words.some(word => mayHold(body, word))) return undefined
-  if (candidates[0]?.protocol === protocol && !candidates[0].channel.embedded) return undefined
-  await body.parse?.()
-  const { messages, state } = decoded(incoming)
-  if (messages.some(({ parts }) => parts.some(isTrigger))) return { form: 'item', alone: true }
-  if (isObject(state?.compaction)) {
-    const { instructions } = state.compaction
-    return { form: 'block', alone: true, ...told(instructions) }
-  }
-  return editIn(state)
-}
-
-const words = ['"compaction_trigger"', '"compaction"', '"compact_']
-
-const told = (instructions: unknown) =>
-  typeof instructions === 'string' && instructions !== '' ? { instructions } : {}
-
-/** A compaction that is made when the conversation is long, before it is answered. */
-function editIn(state: StateSpec | undefined): Asked | undefined {
-  const { list, form } = editsIn(state)
-  for (const edit of list) {
-    if (!isCompaction(edit)) continue
-    const { instructions, pause_after_compaction: pauses, trigger, compact_threshold: most } = edit
-    const tokens = isObject(trigger) ? trigger['value'] : most
-    return {
-      form,
-      alone: pauses === true,
-      atTokens: typeof tokens === 'number' ? tokens : standardTokens,
-      ...told(instructions),
-    }
-  }
-  return undefined
-}
-
-function editsIn(state: StateSpec | undefined): { list: unknown[]; form: Asked['form'] } {
-  const { contextManagement: wanted } = state ?? {}
-  if (Array.isArray(wanted)) return { list: wanted, form: 'item' }
-  const { edits } = isObject(wanted) ? wanted : {}
-  return { list: Array.isArray(edits) ? edits : [], form: 'block' }
-}
-
-const isCompaction = (edit: unknown): edit is Record<string, unknown> =>
-  isObject(edit) && String(edit['type']).startsWith('compact')
-
-/** The request without what asks for a compaction. */
-function withoutAsking(request: CanonicalRequest): CanonicalRequest {
-  const { state, ...rest } = request
-  if (!state) return request
-  const { compaction: _, contextManagement, ...others } = state
-  const list = editsIn(state).list.filter(edit => !isCompaction(edit))
-  const left = Array.isArray(contextManagement) ? list : { edits: list }
-  const kept = omitUndefined({
-    ...others,
-    contextManagement: list.length > 0 ? (left as typeof contextManagement) : undefined,
-  })
-  return Object.keys(kept).length > 0 ? { ...rest, state: kept as StateSpec } : rest
-}
 
 /**
  * What a request that asks for a compaction becomes: the response, if the compaction is all of it.
@@ -232,9 +76,6 @@ export async function* withFirstPart(
   }
   return undefined
 }
-
-const isTrigger = (part: Part): part is ControlPart =>
-  part.type === 'control' && part.control === 'compaction-trigger'
 
 const note = gatewayNote('gateway.compacted', '')
 

@@ -10,9 +10,9 @@ import { changedRequest, decoded } from '../body/changed-request.ts'
 import { capableOf } from '../bridge.ts'
 import { GatewayError } from '../error.ts'
 import { newNotes } from '../new-notes.ts'
-import type { RequestContext, Service, Trace } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
 import { plusUsage } from '../resume/plus-usage.ts'
-import type { Stream } from '../stream-hook.ts'
+import type { Reading, Stream } from '../stream-hook.ts'
 import type { Deployment } from '../upstream/catalog.ts'
 import { forgetCall } from '../use.ts'
 import { faultsOf } from './faults.ts'
@@ -31,14 +31,6 @@ export function expectedOf(incoming: RequestContext): Expected | undefined {
   const { format } = output ?? {}
   if (candidateCount > 1 || (format?.type !== 'json' && format?.type !== 'schema')) return undefined
   return { schema: format.type === 'schema' ? format.schema : undefined }
-}
-
-type Reading = {
-  service: Service
-  trace: Trace
-  ask(incoming: RequestContext): Promise<Stream>
-  /** Reads one stream. */
-  read(stream: Stream, incoming: RequestContext): AsyncIterable<CanonicalEvent>
 }
 
 /**

@@ -14,7 +14,7 @@ import { inTime } from '../in-time.ts'
 import { newNotes } from '../new-notes.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
 import { Seam } from '../resume/seam.ts'
-import type { Stream } from '../stream-hook.ts'
+import type { Reading, Stream } from '../stream-hook.ts'
 import type { Deployment } from '../upstream/catalog.ts'
 import { forgetCall } from '../use.ts'
 import type { RunTools } from './request.ts'
@@ -78,14 +78,6 @@ function inRound(
 /** The tools of a request that was decoded again. */
 const toolsIn = (request: Parameters<typeof toolsToRun>[0], known: RunTools): RunTools =>
   toolsToRun(request, name => [...known.values()].some(({ tool }) => tool === name))
-
-type Reading = {
-  service: Service
-  trace: Trace
-  ask(incoming: RequestContext): Promise<Stream>
-  /** Reads one stream. */
-  read(stream: Stream, incoming: RequestContext): AsyncIterable<CanonicalEvent>
-}
 
 /**
  * The events of a response in which the model uses tools of the application: they are run, and the
