@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   createRedactor,
   redactText as redactedError,
+  searchFor,
   withoutSecrets,
 } from '../../src/gateway/upstream/redact.ts'
 import type { TransportResponse } from '../../src/transports/transport.ts'
@@ -10,7 +11,7 @@ const key = 'sk-sk-0123456789'
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 function redacted(secret: string, chunks: readonly Uint8Array[]): string {
-  const redactor = createRedactor(secret)
+  const redactor = createRedactor(searchFor(secret))
   return Buffer.concat([...chunks.map(redactor.push), redactor.end()]).toString()
 }
 
@@ -47,7 +48,7 @@ describe('a key in a response', () => {
   })
 
   test('costs no copy when absent, and delays only bytes that could begin it', () => {
-    const { push, end } = createRedactor(key)
+    const { push, end } = createRedactor(searchFor(key))
     const chunk = bytesOf('data: {"text":"sk-"}\n\n')
     expect(push(chunk)).toBe(chunk)
     expect(push(bytesOf('Hello sk-sk-'))).toEqual(bytesOf('Hello '))

@@ -23,6 +23,17 @@ const isSecretByName = (name: string, secret: string) =>
   /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) &&
   secret.length >= shortestSecret
 
+/** By channel: to work them out takes as long as to read a short response. */
+const found = new WeakMap<Channel, Search[]>()
+
+function searchesOf(channel: Channel): Search[] {
+  const known = found.get(channel)
+  if (known) return known
+  const searches = searchesFor(secretsOf(channel))
+  found.set(channel, searches)
+  return searches
+}
+
 /** All secrets in calls to this channel, in all spellings in which an upstream may repeat them. */
 export function secretsOf({ apiKey, headers }: Channel): string[] {
   const secrets = apiKey ? [apiKey] : []
@@ -56,27 +67,22 @@ function sightOf(secret: string): string | RegExp {
  */
 export function withoutSecrets(response: TransportResponse, channel: Channel): TransportResponse {
   const { secrets: fetched } = response
-  const secrets = fetched
-    ? [...secretsOf(channel), ...fetched.flatMap(spellingsOf)]
-    : secretsOf(channel)
-  return secrets.reduce(
-    (clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)),
-    response,
-  )
+  const clean = searchesOf(channel).reduce(without, response)
+  return fetched ? searchesFor(fetched.flatMap(spellingsOf)).reduce(without, clean) : clean
 }
 
-function without(secret: string, { status, headers, body }: TransportResponse): TransportResponse {
+function without({ status, headers, body }: TransportResponse, search: Search): TransportResponse {
   const clean: TransportResponse['headers'] = {}
-  for (const name in headers) clean[name] = headers[name]?.replaceAll(secret, instead) ?? ''
+  for (const name in headers) clean[name] = headers[name]?.replaceAll(search.secret, instead) ?? ''
   return {
     status,
     headers: clean,
-    body: { [Symbol.asyncIterator]: () => redactChunks(body[Symbol.asyncIterator](), secret) },
+    body: { [Symbol.asyncIterator]: () => redactChunks(body[Symbol.asyncIterator](), search) },
   }
 }
 
-function redactChunks(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
-  const redactor = createRedactor(secret)
+function redactChunks(chunks: AsyncIterator<Chunk>, search: Search): AsyncIterator<Chunk> {
+  const redactor = createRedactor(search)
   const clean = ({ done, value }: IteratorResult<Chunk>): IteratorResult<Chunk, undefined> => {
     if (!done) return { value: redactor.push(encoded(value)), done: false }
     const rest = redactor.end()
@@ -92,22 +98,31 @@ function redactChunks(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterat
 }
 
 /**
+ * How a secret is searched for: by Boyer-Moore-Horspool. `leaps`: by the byte at the place of the
+ * secret's last byte, how far the search may skip.
+ */
+type Search = { secret: string; wanted: Uint8Array; leaps: Uint32Array }
+
+const searchesFor = (secrets: readonly string[]): Search[] =>
+  secrets.filter(({ length }) => length >= shortestSecret).map(searchFor)
+
+export function searchFor(secret: string): Search {
+  const wanted = new TextEncoder().encode(secret)
+  const { length } = wanted
+  const leaps = new Uint32Array(256).fill(length)
+  for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
+  return { secret, wanted, leaps }
+}
+
+/**
  * Replaces a secret in a stream of bytes, also where it is cut. Only bytes that may be the
  * beginning of the secret are held back.
  */
-export function createRedactor(secret: string): {
+export function createRedactor({ wanted, leaps }: Search): {
   push(chunk: Uint8Array): Uint8Array
   end(): Uint8Array
 } {
-  const wanted = new TextEncoder().encode(secret)
-  const cover = new TextEncoder().encode(instead)
   const { length } = wanted
-  /**
-   * Boyer-Moore-Horspool: by the byte at the place of the secret's last byte, how far the search
-   * may skip.
-   */
-  const leaps = new Uint32Array(256).fill(length)
-  for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
   let held = nothing
 
   const isSecretAt = (bytes: Uint8Array, at: number, upTo = length): boolean => {
@@ -159,3 +174,4 @@ export function createRedactor(secret: string): {
 }
 
 const nothing = new Uint8Array()
+const cover = new TextEncoder().encode(instead)

@@ -134,8 +134,10 @@ export async function readSome(body: TransportResponse['body']): Promise<string>
 /** The beginning of a body for which it is still open whether it is text/event-stream. */
 const undecided = /^\s*(d(at?)?|data|e(v(e(nt?)?)?)?|event|id?|r(e(t(ry?)?)?)?|retry)?$/
 const maxUndecided = 64 * 1024
+/** Units of a chunk that are nearly always enough. */
+const few = 32
 
-/** Reads as many chunks as are needed to recognize the kind of body. `start`: their text. */
+/** Reads as many chunks as are needed to recognize the kind of body. `start`: how they begin. */
 export async function beginningOf(
   iterator: AsyncIterator<Uint8Array | string>,
 ): Promise<{ start: string; read: (Uint8Array | string)[] }> {
@@ -146,7 +148,8 @@ export async function beginningOf(
     const { done, value } = await iterator.next()
     if (done) break
     read.push(value)
-    start += text.read(value)
+    start += text.read(value.slice(0, few))
+    if (undecided.test(start)) start += text.read(value.slice(few))
   }
   return { start, read }
 }
