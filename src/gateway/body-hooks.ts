@@ -19,7 +19,7 @@ export function changedRequest(
     decode: () => protocol.decodeRequest(body, options).value,
     encode: (value: CanonicalRequest) => protocol.encodeRequest(value, options).wire,
   }
-  return changed('onRequest', hooks.onRequest, codec, { ...call, trace })
+  return changed('onRequest', hooks.onRequest, codec, { trace, ...call })
 }
 
 /** The same for a complete response of the client's protocol. @throws GatewayError */
@@ -33,7 +33,7 @@ export function changedResponse(
     decode: () => protocol.decodeResponse(body, options).value,
     encode: (value: CanonicalResponse) => protocol.encodeResponse(value, options).wire,
   }
-  return changed('onResponse', hooks.onResponse, codec, { ...call, trace })
+  return changed('onResponse', hooks.onResponse, codec, { trace, ...call })
 }
 
 async function changed<Canonical>(

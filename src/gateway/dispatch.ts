@@ -253,7 +253,7 @@ async function readBody(
   route: CallRoute,
   { request, identity, trace, memory }: Known,
 ): Promise<ReadBody> {
-  const body = await readJson(request, { ...service.config.defaults, memory })
+  const body = await readJson(request, { memory, ...service.config.defaults })
   trace.tape?.({ type: 'request', body: body.bytes ?? writeExact(body.value) })
   const rejection = rejectionFor(route, identity)
   if (!rejection && !service.hooks.onRequest) return body

@@ -138,12 +138,12 @@ async function streamed(
   let call = openFirst(service, incoming, trace)
   const stop = (reason: GatewayError) => call.stop(reason)
   const continued = continuedBy(service, incoming, trace, {
-    ...several,
     ask: async next => {
       call = openFirst(service, next, trace)
       const opened = await call.opened
       return { opened, read: () => sourceOf(opened, protocol, trace), stop }
     },
+    ...several,
   })
   let headers = {}
   let served: Deployment | undefined
@@ -285,7 +285,7 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   }
   if (begun) {
     trace.received = begun.translator
-    return { ...begun, raw, idleMs }
+    return { raw, idleMs, ...begun }
   }
   if (kind === 'stream')
     return {

@@ -19,8 +19,8 @@ export async function relayed(
   let started = false
   let early: GatewayError | undefined
   const relay = createRelay({
-    ...options,
     drainMs: reason => drainMsOf(trace, reason),
+    ...options,
     onEnd(failure, translator) {
       options.onEnd(failure, translator)
       const status = failure?.error.kind === 'cancelled' ? 499 : 200

@@ -103,16 +103,16 @@ export type PathMatch = { raw: string; path: string } & (
 export function matchPath(raw: string, passPaths: PassPaths = () => undefined): PathMatch {
   const path = tidied(raw)
   const at = { raw, path }
-  if (path === '/') return { ...at, kind: 'home' }
-  if (path === settingsPath) return { ...at, kind: 'settings' }
+  if (path === '/') return { kind: 'home', ...at }
+  if (path === settingsPath) return { kind: 'settings', ...at }
   const call = matchOf(path)
-  if (call) return { ...at, kind: 'call', ...call }
+  if (call) return { kind: 'call', ...at, ...call }
   const listing = matchListing(path)
-  if (listing) return { ...at, kind: 'listing', ...listing }
+  if (listing) return { kind: 'listing', ...at, ...listing }
   const found = matchStored(path)
-  if (found) return { ...at, kind: 'stored', found }
+  if (found) return { kind: 'stored', ...at, found }
   const listed = passPaths(path)
-  return listed === undefined ? { ...at, kind: 'none' } : { ...at, kind: 'pass', listed }
+  return listed === undefined ? { kind: 'none', ...at } : { kind: 'pass', ...at, listed }
 }
 
 /**

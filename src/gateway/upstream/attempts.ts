@@ -264,7 +264,7 @@ async function tryOne(
   for (let left = retries; ; left--) {
     trace.attempts++
     trace.candidate = candidate
-    const result = await attempt(service, incoming, trace, { ...at, dropped })
+    const result = await attempt(service, incoming, trace, { dropped, ...at })
     if (!('again' in result)) return result
     earliest ??= result
     const { again, waitMs = growingWait(retries - left, retryWaitMs) } = result

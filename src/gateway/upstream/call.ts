@@ -518,7 +518,7 @@ export function addressed(
   const isSame = protocol === caller
   const url = urlOf(endpoint.baseUrl, path, endpoint.addVersion)
   const headers = callHeaders(
-    { ...calling, auth: endpoint.auth },
+    { auth: endpoint.auth, ...calling },
     { headers: ofClient(request.headers, identity), isSame, traced: observed.headers() },
   )
   return { url: isSame ? withQuery(url, request.query) : url, headers }

@@ -39,7 +39,7 @@ export async function withContent(
 ): Promise<Opened | Contentless> {
   if (opened.kind === 'stream') return withFirstFrames(opened, to)
   const read = await readResponse(opened, passes)
-  return 'error' in read ? read : { ...opened, read }
+  return 'error' in read ? read : { read, ...opened }
 }
 
 /** In bytes. What comes after so much is taken for content. */
@@ -73,7 +73,7 @@ async function withFirstFrames(
     return { error: error ? failedStream(error) : streamEndedEarly(), usage }
   }
   return to && !isWhole
-    ? { ...opened, begun: { translator, body, out: out.reduce(plus) } }
+    ? { begun: { translator, body, out: out.reduce(plus) }, ...opened }
     : { ...opened, response: { ...response, body: replay(read, body) } }
 }
 

@@ -14,7 +14,7 @@ export function fitsAlready(root: JsonObject, dialect: SchemaDialect): boolean {
   if (root['type'] !== 'object' || form !== undefined || rootKeys !== undefined) return false
   if (!incomplete && !isObject(root['properties'])) return false
   if (plainRoot) for (const key in root) if (combining.has(key)) return false
-  return fits(root, { ...dialect, root }, 0)
+  return fits(root, { root, ...dialect }, 0)
 }
 
 const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])

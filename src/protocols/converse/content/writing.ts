@@ -47,9 +47,9 @@ export function startWriting(
   const family = familyOf(request.model, options)
   const issuers = [protocolName, signatureIssuers[family]]
   return {
-    ...requestWriting(request, options, { report, native, issuers }),
     options,
     family,
     documents: startNames(),
+    ...requestWriting(request, options, { report, native, issuers }),
   }
 }

@@ -277,9 +277,9 @@ function encodeMessage(message: Message, writing: Writing): ConverseWrittenBlock
 
 /** How parts of a response are written. */
 export const responseWriting = (report: ConverseReport, options: Options): Writing => ({
-  ...blocksOfResponse(report, validCallId, options),
   family: familyOf(options.context?.request?.model, options),
   documents: startNames(),
+  ...blocksOfResponse(report, validCallId, options),
 })
 
 /** The word for a tier. Undefined: there is none. */

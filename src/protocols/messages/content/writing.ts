@@ -72,9 +72,9 @@ export const startWriting = (
   report: MessagesReport,
   native: boolean,
 ): RequestWriting => ({
-  ...requestWriting(request, options, { report, native, issuers: [protocolName] }),
   options,
   marks: [],
   place: 'conversation',
   continues: !finished.has(request.source?.protocol ?? ''),
+  ...requestWriting(request, options, { report, native, issuers: [protocolName] }),
 })

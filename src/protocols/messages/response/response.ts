@@ -270,14 +270,18 @@ function encodeMessage(
   layout: Pick<Writing, 'carriers' | 'endsInText'>,
 ): MessagesWrittenBlock[] {
   noteResponseEnvelope(message, report)
-  return encodeParts(withPhase(message), { ...layout, ...responseWriting(report) }, 'assistant')
+  return encodeParts(
+    withPhase(message),
+    Object.assign(responseWriting(report), layout),
+    'assistant',
+  )
 }
 
 /** How parts of a response are written. */
 export const responseWriting = (report: MessagesReport): Writing => ({
-  ...blocksOfResponse(report, validCallId, {}),
   marks: [],
   place: 'conversation',
+  ...blocksOfResponse(report, validCallId, {}),
 })
 
 /** What the end of a response depends on: does it call tools, and its first refusal. */
