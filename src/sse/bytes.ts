@@ -8,6 +8,7 @@ type Node = {
   ) => NodeBytes) & {
     from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes
     from(text: string): NodeBytes
+    byteLength(text: string): number
   }
 }
 export type NodeBytes = Uint8Array & {
@@ -42,6 +43,10 @@ export function viewOf({ Buffer }: Node, bytes: Uint8Array): NodeBytes {
     ? bytes
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
+
+/** The length of a text in UTF-8. */
+export const byteLength = (text: string): number =>
+  node ? node.Buffer.byteLength(text) : encoded(text).length
 
 /** Two pieces in a row. */
 export function plus(out: string | Uint8Array, more: string | Uint8Array): string | Uint8Array {

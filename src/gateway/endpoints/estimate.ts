@@ -1,5 +1,5 @@
 import { isObject } from '../../kit/json/json.ts'
-import { encoded } from '../../sse/bytes.ts'
+import { byteLength, encoded } from '../../sse/bytes.ts'
 
 /** In tokens. */
 const perImage = 1_600
@@ -45,8 +45,10 @@ const perMediaToken = 1_000
  * than to send it.
  */
 export function estimateBody(body: string | Uint8Array, isJson = true): number {
+  const length = typeof body === 'string' ? byteLength(body) : body.length
+  if (!isJson) return Math.ceil(length / perMediaToken)
+  if (length < window) return tokensOfLength(length)
   const bytes = encoded(body)
-  if (!isJson) return Math.ceil(bytes.length / perMediaToken)
   let files = 0
   let inFiles = 0
   let isInFile = false

@@ -253,18 +253,17 @@ async function tryOne(
   service: Service,
   incoming: RequestContext,
   trace: Trace,
-  { others, ...at }: Attempted & { others: boolean },
+  { candidate, controller, counted, others }: Attempted & { others: boolean },
 ): Promise<Opened | Failure> {
-  const { candidate, controller, counted } = at
   const { retries, retryWaitMs } = service.config.defaults
   const isResting = () =>
     others && service.breakers.restMs(candidate.channel, counted.client) !== undefined
-  const dropped: Target['dropped'] = []
+  const at: Target & Attempted = { candidate, controller, counted, dropped: [] }
   let earliest: Failure | undefined
   for (let left = retries; ; left--) {
     trace.attempts++
     trace.candidate = candidate
-    const result = await attempt(service, incoming, trace, { dropped, ...at })
+    const result = await attempt(service, incoming, trace, at)
     if (!('again' in result)) return result
     earliest ??= result
     const { again, waitMs = growingWait(retries - left, retryWaitMs) } = result
