@@ -154,14 +154,21 @@ export function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefi
     return inner && [key, ...inner]
   }
   if (!isObject(value)) return undefined
-  const own = Object.hasOwn(value, key)
-    ? key
-    : Object.keys(value).find(name => loosely(name) === loosely(key))
+  const own = Object.hasOwn(value, key) ? key : spelledIn(value, key)
   const inner = own === undefined ? undefined : foundAt(value[own], rest)
   return inner && [own as string, ...inner]
 }
 
 /** Some protocols are written in camelCase and in snake_case. */
+function spelledIn(object: JsonObject, key: string): string | undefined {
+  const wanted = loosely(key)
+  // Nearly all names differ in the first letter.
+  const first = smallCode(wanted)
+  return Object.keys(object).find(name => smallCode(name) === first && loosely(name) === wanted)
+}
+
+const smallCode = (name: string) => name.charCodeAt(0) | 0x20
+
 const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
 
 /**
@@ -198,18 +205,41 @@ export function pathIn(
   { caller, body }: { caller: ProtocolFacts; body: unknown },
 ): string {
   const keys = path.slice(1).split('/')
-  const wires = new Set(Object.values(to.fieldNames))
-  const known = keys.findLastIndex((_, i) => i > 0 && wires.has(keys.slice(0, i + 1).join('/')))
+  const { byWire } = namesOf(to)
+  const known = keys.findLastIndex((_, i) => i > 0 && byWire.has(keys.slice(0, i + 1).join('/')))
   const field = keys.slice(0, Math.max(known, 0) + 1).join('/')
   return pointerIn(canonicalPath(field, to), caller, body)
 }
 
-function canonicalPath(field: string, { fieldNames }: ProtocolFacts): Keys {
-  for (const [canonical, wire] of Object.entries(fieldNames))
-    if (wire === field || wire.replaceAll('/', '.') === field) return canonical.split('.')
-  for (const canonical of Object.keys(fieldNames))
-    if (canonical === field || canonical.endsWith(`.${field}`)) return canonical.split('.')
+function canonicalPath(field: string, protocol: ProtocolFacts): Keys {
+  const { byWire, byEnd } = namesOf(protocol)
+  const known = byWire.get(field) ?? byEnd.get(field)
+  if (known) return known
   return samplingFields.has(field) ? ['sampling', field] : keysOf(field)
+}
+
+/**
+ * The canonical path of each field: `byWire` by its path on the wire, with slashes and with dots;
+ * `byEnd` by its canonical name, also without what is in front of a dot.
+ */
+type Names = { byWire: Map<string, Keys>; byEnd: Map<string, Keys> }
+
+const namesIn = new WeakMap<ProtocolFacts, Names>()
+
+function namesOf(protocol: ProtocolFacts): Names {
+  const known = namesIn.get(protocol)
+  if (known) return known
+  const names: Names = { byWire: new Map(), byEnd: new Map() }
+  const add = (map: Map<string, Keys>, name: string, path: Keys) =>
+    map.has(name) || map.set(name, path)
+  for (const [canonical, wire] of Object.entries(protocol.fieldNames)) {
+    const path = keysOf(canonical)
+    add(names.byWire, wire, path)
+    add(names.byWire, wire.replaceAll('/', '.'), path)
+    for (let i = 0; i < path.length; i++) add(names.byEnd, path.slice(i).join('.'), path)
+  }
+  namesIn.set(protocol, names)
+  return names
 }
 
 const samplingFields: ReadonlySet<string> = new Set([

@@ -26,7 +26,7 @@ export function mergeOptions<Options extends object>(
     if (!options || options === merged || Object.keys(options).length === 0) continue
     if (!merged) merged = options
     else {
-      if (!isCopy) merged = { ...merged }
+      if (!isCopy) merged = Object.assign({}, merged)
       isCopy = true
       for (const key of Object.keys(options) as (keyof Options)[]) {
         const [before, value] = [merged[key], options[key]]
