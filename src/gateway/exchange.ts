@@ -285,7 +285,10 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   }
   if (begun) {
     trace.received = begun.translator
-    return { raw, idleMs, ...begun }
+    const source = { raw, idleMs, ...begun }
+    // What is sent is not kept as long as the stream.
+    begun.out = ''
+    return source
   }
   if (kind === 'stream')
     return {

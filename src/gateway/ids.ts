@@ -25,14 +25,15 @@ const remembered = 10_000
 
 /** The prefix and random letters and digits. `length`: how many, at most 24. */
 export function newId(prefix: string, length = idLength): string {
-  let id = prefix
   if (drawn + length > randomBytes.length) {
     crypto.getRandomValues(randomBytes)
     drawn = 0
   }
+  // Letter by letter, a string would be a chain of two strings each, and streams keep their ids.
+  const letters: number[] = []
   for (const end = drawn + length; drawn < end; drawn++)
-    id += alphabet[(randomBytes[drawn] ?? 0) % 62]
-  return id
+    letters.push(alphabet.charCodeAt((randomBytes[drawn] ?? 0) % 62))
+  return prefix + String.fromCharCode(...letters)
 }
 
 /**

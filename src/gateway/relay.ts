@@ -213,8 +213,11 @@ class RunningRelay implements Relay {
     if (this.#isLeft) return ''
     if (this.#givenUp) throw this.#givenUp
     if (got === ping) return this.#options.protocol.frames.ping
-    this.#source = got
-    return got.out === undefined ? '' : this.#given(got, got.out)
+    // The first output is not kept as long as the stream.
+    const { out, ...source } = got
+    this.#source = source
+    this.#opening = undefined
+    return out === undefined ? '' : this.#given(source, out)
   }
 
   #waitForChunk(source: RelaySource): Promise<IteratorResult<Chunk> | typeof ping> {
