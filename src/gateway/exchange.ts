@@ -100,11 +100,12 @@ export async function answer(
 
 /** Compares the prompt with the one before. What the client sent is there before it is translated. */
 function notePrefix(
-  { prefixes }: Service,
+  { prefixes, config: { groups } }: Service,
   { request: { headers }, body, protocol, model }: RequestContext,
   trace: Trace,
 ): void {
-  const { id, name = '' } = trace.identity ?? {}
+  const { id, name = '', group } = trace.identity ?? {}
+  if (group !== undefined && Object.hasOwn(groups, group) && !groups[group]?.cachePrefix) return
   const found = prefixes?.compare({ headers, model, client: id ?? name }, body, protocol)
   if (found) trace.cachePrefix = found
 }

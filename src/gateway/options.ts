@@ -137,6 +137,8 @@ const Group = entry({
   models: z.array(z.string().refine(isPattern, patternFault)).default(['*']),
   /** Of all its keys together; 0 (default): no limit. */
   requestsPerMinute: perMinute.default(0),
+  /** False: `defaults.cachePrefix` does not apply to its keys. Default true. */
+  cachePrefix: z.boolean().default(true),
   ...budgets,
 })
 

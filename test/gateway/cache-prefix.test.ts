@@ -106,6 +106,36 @@ test('marks of the cache, which move from message to message, break nothing', as
   expect(records[1]).toMatchObject({ lost: 0 })
 })
 
+test('a group whose prompts are not compared', async () => {
+  const records: UsageRecord[] = []
+  const gateway = fetchGateway(
+    {
+      keys: [
+        { name: 'alice', key: 'wg-alice-0123456789', group: 'private' },
+        { name: 'bob', key: 'wg-bob-0123456789', group: 'team' },
+      ],
+      groups: { private: { cachePrefix: false }, team: {} },
+      channels: [{ name: 'demo', embedded: 'demo' }],
+      defaults: { cachePrefix: true },
+    },
+    { logger: false, onUsage: record => void records.push(record) },
+  )
+  for (const name of ['alice', 'bob'])
+    for (const turns of [['one'], ['one', 'two']]) {
+      const headers = { authorization: `Bearer wg-${name}-0123456789` }
+      const body = bodyOf('chat-completions', turns)
+      await gateway('http://gateway.test/v1/chat/completions', post(body, headers))
+    }
+  await until(() => records.length === 4)
+  await gateway.close(100)
+  expect(records.map(({ cachePrefix }) => cachePrefix !== undefined)).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
+})
+
 test('a metric counts kept and lost tokens', async () => {
   const operations = createOperations({
     state: () => ({ channels: [], inProgress: 0 }) as never,
