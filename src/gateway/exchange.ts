@@ -72,7 +72,7 @@ async function generated(
   const recalled = await recall(service, seen, trace.identity ?? {})
   notePrefix(service, recalled, trace)
   if (recalled.protocol.address.stored) rememberUse(service, recalled, trace)
-  const running = runningOf(service, recalled)
+  const running = service.hooks.serverTools && (await runningOf(service, recalled, trace))
   const expected = expectedOf(recalled)
   const incoming = running?.incoming ?? recalled
   const several = { running, expected, part }

@@ -59,6 +59,7 @@ export type {
   Identity,
   LikelyUse,
   Logger,
+  McpClient,
   Peers,
   ServerToolCall,
   ServerToolInput,
@@ -73,10 +74,12 @@ export type {
   TapedSettings,
   TapeEvent,
   UsageRecord,
+  WebToolCall,
 } from './hooks.ts'
 
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
+export { mcpTool } from './server-tools/mcp.ts'
 export type { LearnedField, LearnedFields } from './upstream/learned.ts'
 
 /** The gateway, independent of any HTTP server. */

@@ -3,6 +3,7 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note as AnyNote } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../canonical/response.ts'
+import type { McpServer, ServerTool } from '../canonical/tool.ts'
 import type { Note } from '../notes.ts'
 import type { Headers } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
@@ -358,18 +359,52 @@ export type ServerToolCall<Raw = unknown> = Pick<BodyCall<unknown, Raw>, 'identi
   signal: AbortSignal
 }
 
+/** What the request says of a tool that searches or reads the web. */
+export type WebToolCall<Raw = unknown> = ServerToolCall<Raw> & {
+  settings: NonNullable<ServerTool['common']>
+}
+
+/**
+ * A connected MCP client, such as `Client` of `@modelcontextprotocol/sdk`. Only these methods are
+ * used.
+ */
+export type McpClient = {
+  listTools(params?: { cursor?: string }): Promise<{
+    tools: {
+      name: string
+      description?: string | undefined
+      inputSchema: object
+      annotations?: { readOnlyHint?: boolean | undefined } | undefined
+    }[]
+    nextCursor?: string | undefined
+  }>
+  callTool(
+    params: { name: string; arguments?: Record<string, unknown> },
+    resultSchema?: undefined,
+    options?: { signal?: AbortSignal },
+  ): Promise<unknown>
+}
+
 /** Runs tools of providers, by name. What it throws is logged; the model reads that it failed. */
 export type ServerTools<Raw = unknown> = {
   /** Finds pages for a query. */
   web_search?(
     input: ServerToolInput['web_search'],
-    call: ServerToolCall<Raw>,
+    call: WebToolCall<Raw>,
   ): ServerToolResult | Promise<ServerToolResult>
   /** Reads one page. */
   web_fetch?(
     input: ServerToolInput['web_fetch'],
-    call: ServerToolCall<Raw>,
+    call: WebToolCall<Raw>,
   ): ServerToolResult | Promise<ServerToolResult>
+  /**
+   * The client of an MCP server that a request names, connected: its tools are run here. `url` and
+   * `authorization`: as the request says. Undefined: they are not run here.
+   */
+  mcp?(
+    server: Pick<McpServer, 'label' | 'url' | 'authorization'>,
+    call: ServerToolCall<Raw>,
+  ): McpClient | undefined | Promise<McpClient | undefined>
 }
 
 /**
@@ -438,8 +473,8 @@ export type Hooks<Raw = unknown> = {
    */
   tape?(call: TapedCall<Raw>): Tape | undefined
   /**
-   * Runs tools of providers for models that lack them: `{ web_search: ({ query }) => … }`. The model
-   * gets functions; its client sees the tool of its own protocol.
+   * Runs tools of providers, such as `web_search`, and of MCP servers, for models that lack them. The
+   * model gets functions; its client sees the tool of its own protocol.
    */
   serverTools?: ServerTools<Raw>
   /**

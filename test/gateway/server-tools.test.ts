@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
-import { normalizeResponse, textOf } from '../../src/index.ts'
+import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { explodeResponse } from '../../src/translate/fold.ts'
+import { scripted } from './scripted.ts'
 import {
   asking,
+  failureIn,
   hostsOf,
   one,
   type Protocol,
   pairs,
+  post,
   sendJson,
   sendStream,
   sent,
@@ -26,48 +29,11 @@ const searches: Record<Protocol, Record<string, unknown>> = {
   'generate-content': { tools: [{ googleSearch: {} }] },
 }
 
-type Said = { text?: string; call?: { name: string; input: object } }
-
-/** A response of an upstream that says this. */
-function saying(protocol: Protocol, { text, call }: Said): unknown {
-  const parts = [
-    ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
-    ...(call
-      ? [
-          {
-            type: 'tool-call' as const,
-            kind: 'function' as const,
-            id: 'call_1',
-            name: call.name,
-            input: JSON.stringify(call.input),
-          },
-        ]
-      : []),
-  ]
-  return protocols[protocol].encodeResponse({
-    id: 'resp_1',
-    model: 'm',
-    createdAt: 1_700_000_000,
-    candidates: [
-      {
-        index: 0,
-        messages: [{ role: 'assistant', origin: 'message', parts }],
-        finish: { reason: call ? 'tool_calls' : 'stop' },
-      },
-    ],
-    usage: { input: 10, output: 3 },
-  }).wire
-}
-
-const scripted = (protocol: Protocol, stream: boolean, said: readonly Said[]) =>
-  upstream(
-    ...said.map(one => {
-      const wire = saying(protocol, one)
-      return stream
-        ? sendStream([explodeResponse(wire, protocols[protocol], {}).text])
-        : sendJson(200, wire)
-    }),
-  )
+/** The tool of messages without `max_uses`, and with these settings. */
+const searching = (more: object = {}) => ({
+  tools: [{ type: 'web_search_20250305', name: 'web_search', ...more }],
+})
+const unlimited = searching()
 
 const search = { name: 'web_search', input: { query: 'wires' } }
 const page = { url: 'https://example.org/wires', title: 'Wires', text: 'Wires are long.' }
@@ -88,6 +54,36 @@ function hooked(result: unknown = { results: [page] }) {
   }
   return { queries, records, hooks }
 }
+
+const calling = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [
+    {
+      index: 0,
+      finish_reason: 'tool_calls',
+      message: {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          {
+            id: 'call_1',
+            type: 'function',
+            function: { name: 'web_search', arguments: '{"query":"wires"}' },
+          },
+        ],
+      },
+    },
+  ],
+}
+
+/** What a chat-completions model reads of its calls. */
+const resultsIn = (body: unknown): string[] =>
+  (Object(body) as { messages: { role: string; content: string }[] }).messages.flatMap(
+    ({ role, content }) => (role === 'tool' ? [content] : []),
+  )
 
 const messagesIn = (protocol: Protocol, body: unknown) =>
   protocols[protocol].decodeRequest(body).value.messages
@@ -121,7 +117,8 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       expect(text).toContain(page.url)
       const own = { messages: 'web_search_tool_result', responses: 'web_search_call' }
       if (client in own) expect(text).toContain(own[client as keyof typeof own])
-      if (client === 'chat-completions') expect(text).toContain('url_citation')
+      if (client === 'chat-completions' || client === 'responses')
+        expect(text).toContain('url_citation')
       if (client === 'generate-content') expect(text).toContain('groundingMetadata')
       // The model has a function, and reads the pages.
       const [first, second] = calls.map(({ json }) => protocols[served].decodeRequest(json).value)
@@ -186,7 +183,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const { url, calls } = await scripted('chat-completions', false, [{ call: search }])
     const { queries, hooks } = hooked(new Error('no network'))
     const ask = await start(one(url, 'chat-completions'), hooks)
-    const response = await ask(...asking('messages', searches.messages))
+    const response = await ask(...asking('messages', unlimited))
     expect(response.status).toBe(200)
     await response.text()
     expect(queries).toHaveLength(8)
@@ -222,5 +219,175 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       400,
       expect.stringContaining('gateway.server-tool'),
     ])
+  })
+
+  test('settings of the client hold: how often, and which domains', async () => {
+    const { url, calls } = await scripted('chat-completions', false, [
+      { calls: [search, search, { name: 'web_fetch', input: { url: 'https://bad.org/a' } }] },
+      { text: 'Long.' },
+    ])
+    const settings: unknown[] = []
+    const ask = await start(one(url, 'chat-completions'), {
+      logger: false,
+      serverTools: {
+        web_search(_, call) {
+          settings.push(call.settings)
+          return { results: [page, { url: 'https://bad.org/a' }, { url: 'no address' }] }
+        },
+        web_fetch: () => 'The page.',
+      },
+    })
+    const [tool] = searching({ max_uses: 1, allowed_domains: ['example.org'] }).tools
+    const fetching = { type: 'web_fetch_20250910', name: 'web_fetch', blocked_domains: ['bad.org'] }
+    const response = await ask(...asking('messages', { tools: [tool, fetching] }))
+    expect(await response.json()).toMatchObject({
+      usage: { server_tool_use: { web_search_requests: 1, web_fetch_requests: 1 } },
+    })
+    expect(settings).toEqual([{ maxUses: 1, allowedDomains: ['example.org'] }])
+    const results = resultsIn(calls[1]?.json)
+    expect(results[0]).toContain(page.url)
+    expect(results.join()).not.toContain('no address')
+    expect(results.join()).not.toContain('bad.org')
+    expect(results.slice(1)).toEqual([
+      'The tool may not be used again.',
+      'This address is not allowed.',
+    ])
+  })
+
+  test('a flood of calls, and what is no call, are bounded', async () => {
+    const { url, calls } = await scripted('chat-completions', false, [
+      { calls: [{ name: 'web_search', input: {} }, ...Array.from({ length: 40 }, () => search)] },
+      { text: 'Long.' },
+    ])
+    const { queries, hooks } = hooked()
+    const ask = await start(one(url, 'chat-completions'), hooks)
+    await (await ask(...asking('messages', unlimited))).text()
+    expect(queries).toHaveLength(15)
+    const results = resultsIn(calls[1]?.json)
+    expect(results[0]).toBe('The argument query is missing.')
+    expect(results.slice(16)).toEqual(
+      Array.from({ length: 25 }, () => 'These are too many calls at once.'),
+    )
+  })
+
+  test('a result of megabytes is cut', async () => {
+    for (const result of [
+      'x'.repeat(3e6),
+      {
+        results: Array.from({ length: 1000 }, (_, nth) => ({
+          url: `https://example.org/${nth}`,
+          title: 'x'.repeat(1e4),
+        })),
+      },
+      { results: [{ url: `https://example.org/${'x'.repeat(1e6)}`, text: 'x' }] },
+    ]) {
+      const { url, calls } = await scripted('chat-completions', false, [
+        { call: search },
+        { text: 'Long.' },
+      ])
+      const { hooks } = hooked(result)
+      const ask = await start(one(url, 'chat-completions'), hooks)
+      const response = await ask(...asking('messages', unlimited))
+      expect((await response.text()).length).toBeLessThan(1e5)
+      expect(calls[1]?.text.length).toBeLessThan(3e5)
+    }
+  })
+
+  test.each([false, true])('a client that leaves ends the tool, stream: %s', async stream => {
+    const { url, calls } = await scripted('chat-completions', stream, [{ call: search }])
+    const client = new AbortController()
+    const seen: AbortSignal[] = []
+    const ask = await start(one(url, 'chat-completions'), {
+      logger: false,
+      serverTools: {
+        web_search(_, { signal }) {
+          seen.push(signal)
+          return new Promise(() => {})
+        },
+      },
+    })
+    const [path, init] = asking('messages', { ...unlimited, stream })
+    const response = ask(path, { ...init, signal: client.signal }).then(one => one.text())
+    await until(() => seen.length === 1)
+    client.abort()
+    await expect(response).rejects.toThrow()
+    await until(() => seen[0]?.aborted === true)
+    expect(calls).toHaveLength(1)
+  })
+
+  test('an upstream that fails in a later round is an error of the client', async () => {
+    for (const stream of [false, true])
+      for (const client of ['messages', 'responses', 'generate-content'] as const) {
+        const { url } = await upstream(
+          stream
+            ? sendStream([explodeResponse(calling, protocols['chat-completions'], {}).text])
+            : sendJson(200, calling),
+          sendJson(400, { error: { message: 'too long', type: 'invalid_request_error' } }),
+        )
+        const { hooks } = hooked()
+        const ask = await start(one(url, 'chat-completions'), hooks)
+        const response = await ask(...asking(client, { ...searches[client], stream }))
+        const text = await response.text()
+        if (stream) expect(failureIn(text, client)?.message).toContain('too long')
+        else {
+          expect(response.status).toBe(400)
+          const { value } = protocols[client].decodeError({
+            status: 400,
+            headers: {},
+            body: JSON.parse(text),
+          })
+          expect(value.message).toContain('too long')
+        }
+      }
+  })
+
+  test('a list of allowed tools names the function', async () => {
+    const { url, calls } = await scripted('chat-completions', false, [{ text: 'Long.' }])
+    const { hooks } = hooked()
+    const ask = await start(one(url, 'chat-completions'), hooks)
+    const tools = [{ type: 'web_search' }, { type: 'function', name: 'look', parameters: null }]
+    const allowed = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] }
+    await (await ask(...asking('responses', { tools, tool_choice: allowed }))).text()
+    expect(calls[0]?.json['tool_choice']).toMatchObject({
+      allowed_tools: { tools: [{ type: 'function', function: { name: 'web_search' } }] },
+    })
+  })
+
+  describe.each([false, true])('usage over the rounds, stream: %s', stream => {
+    const converse = {
+      messages: [{ role: 'user', content: [{ text: 'Are wires long?' }] }],
+      toolConfig: { tools: [{ systemTool: { name: 'nova_grounding' } }] },
+    }
+    type Client = 'chat-completions' | 'generate-content' | 'converse'
+    const askings: Record<Client, [path: string, init: RequestInit]> = {
+      'chat-completions': asking('chat-completions', {
+        ...searches['chat-completions'],
+        stream,
+        ...(stream && { stream_options: { include_usage: true } }),
+      }),
+      'generate-content': asking('generate-content', { ...searches['generate-content'], stream }),
+      converse: [`/model/m/converse${stream ? '-stream' : ''}`, post(converse)],
+    }
+
+    test.each(Object.keys(askings) as Client[])('%s', async client => {
+      const { url } = await scripted('messages', stream, [
+        { call: search },
+        { call: search },
+        { text: 'Long.' },
+      ])
+      const { queries, records, hooks } = hooked()
+      const ask = await start(one(url, 'messages'), hooks)
+      const response = await ask(...askings[client])
+      expect(response.status).toBe(200)
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      expect(queries).toHaveLength(2)
+      const body: unknown = stream
+        ? (await collectStream([bytes], { protocol: client })).body
+        : JSON.parse(new TextDecoder().decode(bytes))
+      const { usage } = normalizeResponse(body, { protocol: client })
+      expect(usage).toMatchObject({ input: 30, output: 9 })
+      await until(() => records.length > 0)
+      expect(records[0]?.usage).toMatchObject({ input: 30, output: 9 })
+    })
   })
 })

@@ -15,26 +15,44 @@ export type Found = { url: string; title?: string; text?: string }
 /** What a tool returned. `error`: it has failed. */
 export type Returned = { text: string; found: Found[]; error?: true }
 
-/** What a hook returned, checked: it is the application's. */
-export function returnedOf(result: ServerToolResult | undefined): Returned {
-  if (typeof result === 'string') return { text: result, found: [] }
+/** In UTF-16 units: what a model reads of a result, an address, and a title. */
+const longestText = 200_000
+const longestUrl = 4096
+const longestTitle = 500
+const mostPages = 50
+
+export const failed = (text: string): Returned => ({ text, found: [], error: true })
+
+/**
+ * What a hook returned, checked and bounded: it is the application's. `isAllowed`: may the client
+ * get pages of this address?
+ */
+export function returnedOf(
+  result: ServerToolResult | undefined,
+  isAllowed: (url: string) => boolean = () => true,
+): Returned {
+  if (typeof result === 'string') return { text: short(result), found: [] }
   const { text, results } = isObject(result) ? result : {}
-  const found = Array.isArray(results) ? results.flatMap(foundOf) : []
+  const all = Array.isArray(results) ? results.slice(0, mostPages).flatMap(foundOf) : []
+  const found = all.filter(({ url }) => isAllowed(url))
   const pages = found.map(({ title, url, text: of }) =>
     [title, url, of].filter(line => line !== undefined && line !== '').join('\n'),
   )
   const whole = [...(typeof text === 'string' && text !== '' ? [text] : []), ...pages].join('\n\n')
-  return { text: whole || 'Nothing was found.', found }
+  return { text: short(whole) || 'Nothing was found.', found }
 }
 
+const short = (text: string): string =>
+  text.length > longestText ? `${text.slice(0, longestText)}\n[The rest is left out.]` : text
+
 function foundOf(one: unknown): Found[] {
-  if (!isObject(one) || typeof one['url'] !== 'string') return []
-  const { url, title, text } = one
+  const { url, title, text } = isObject(one) ? one : {}
+  if (typeof url !== 'string' || url.length > longestUrl) return []
   return [
     {
       url,
       ...omitUndefined({
-        title: typeof title === 'string' ? title : undefined,
+        title: typeof title === 'string' ? title.slice(0, longestTitle) : undefined,
         text: typeof text === 'string' ? text : undefined,
       }),
     },
@@ -56,37 +74,39 @@ export const resultPart = (
 
 /**
  * For the client: a search in the words of responses, which the encoders of all protocols know.
- * Undefined: there is no such form, as for a page that was read.
+ * None: there is no such form, as for a page that was read.
  */
-export function clientPart(
+export function webParts(
   { id, input }: ToolCallPart,
   tool: ServerToolName,
   { found, error }: Returned,
-): ServerToolPart | undefined {
+): ServerToolPart[] {
   const { query } = parseObject(input) ?? {}
-  if (tool !== 'web_search' || typeof query !== 'string') return undefined
+  if (tool !== 'web_search' || typeof query !== 'string') return []
   const sources = found.map(({ url }) => ({ type: 'url', url }))
   const results = found.map(({ url, title = url }) => ({ url, title }))
-  return {
-    type: 'server-tool',
-    phase: 'call+result',
-    tool,
-    id: `ws_${id}`,
-    protocol: protocols.responses.name,
-    raw: {
-      type: 'web_search_call',
+  return [
+    {
+      type: 'server-tool',
+      phase: 'call+result',
+      tool,
       id: `ws_${id}`,
-      status: error ? 'failed' : 'completed',
-      action: { type: 'search', query, sources },
-      ...(results.length > 0 && { results }),
+      protocol: protocols.responses.name,
+      raw: {
+        type: 'web_search_call',
+        id: `ws_${id}`,
+        status: error ? 'failed' : 'completed',
+        action: { type: 'search', query, sources },
+        ...(results.length > 0 && { results }),
+      },
     },
-  }
+  ]
 }
 
 /** The pages whose addresses the text contains, each with the place of its first mention. */
-export function citationsIn(text: string, found: readonly Found[]): Citation[] {
-  return found.flatMap(({ url, title }) => {
-    const at = text.indexOf(url)
+export function citationsIn(text: string, found: Iterable<Found>): Citation[] {
+  return [...found].flatMap(({ url, title }) => {
+    const at = placeOf(url, text)
     if (at < 0) return []
     const start = [...text.slice(0, at)].length
     return [
@@ -101,4 +121,12 @@ export function citationsIn(text: string, found: readonly Found[]): Citation[] {
       } as const,
     ]
   })
+}
+
+/** The first mention of an address that is not the beginning of a longer one. */
+function placeOf(url: string, text: string): number {
+  let at = text.indexOf(url)
+  while (at >= 0 && /^[.,;:!?]*[\w/%#?&=~-]/.test(text.slice(at + url.length, at + url.length + 9)))
+    at = text.indexOf(url, at + 1)
+  return at
 }

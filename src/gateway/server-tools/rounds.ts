@@ -1,15 +1,15 @@
 import { addDelta, collectEvent, startCollecting } from '../../canonical/collect.ts'
 import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Message, ToolCallPart } from '../../canonical/message.ts'
+import type { Message, ServerToolPart, ToolCallPart } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import { pointerOf } from '../../canonical/place.ts'
+import type { ServerTool } from '../../canonical/tool.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { parseObject } from '../../kit/json/json.ts'
 import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { refuseIfStrict, type Settings } from '../../translate/settings.ts'
 import { changedRequest, decoded } from '../body/changed-request.ts'
-import type { ServerToolName, ServerToolResult } from '../hooks.ts'
 import { inTime } from '../in-time.ts'
 import { newNotes } from '../new-notes.ts'
 import type { RequestContext, Service, Trace } from '../request-context.ts'
@@ -17,16 +17,10 @@ import { Seam } from '../resume/seam.ts'
 import type { Reading, Stream } from '../stream-hook.ts'
 import type { Deployment } from '../upstream/catalog.ts'
 import { forgetCall } from '../use.ts'
-import type { RunTools } from './request.ts'
-import { toolsToRun, withFunctions } from './request.ts'
-import {
-  citationsIn,
-  clientPart,
-  type Found,
-  type Returned,
-  resultPart,
-  returnedOf,
-} from './result.ts'
+import { isMcpAsked, listed, type McpAsked, type McpTool, mcpParts } from './mcp.ts'
+import { isOfMcp, type RunTools, toolsToRun, withFunctions } from './request.ts'
+import { citationsIn, type Found, failed, type Returned, resultPart, webParts } from './result.ts'
+import { runTool } from './run.ts'
 
 /** How often a model may use tools before it has to answer. */
 const mostRounds = 8
@@ -34,19 +28,52 @@ const mostRounds = 8
 /** In milliseconds, for one use of a tool. */
 const mostMs = 60_000
 
+/** So many calls of one round are run, and so many servers of one request are asked. */
+const mostCalls = 16
+const mostServers = 16
+
 /** A request some of whose tools the application runs. */
 export type Running = { incoming: RequestContext; tools: RunTools; strict: Settings['strict'] }
 
 /** Undefined: the application runs none of its tools. */
-export function runningOf(service: Service, incoming: RequestContext): Running | undefined {
+export async function runningOf(
+  service: Service,
+  incoming: RequestContext,
+  trace: Trace,
+): Promise<Running | undefined> {
   const { serverTools } = service.hooks
   if (!serverTools || incoming.operation !== 'generate') return undefined
+  if (!incoming.candidates.some(candidate => isRunHere(incoming, candidate))) return undefined
   const value = decoded(incoming)
   if ((value.candidateCount ?? 1) > 1) return undefined
-  const tools = toolsToRun(value, name => serverTools[name] !== undefined)
+  const servers = await serversOf(service, incoming, trace, value.tools?.filter(isMcpAsked) ?? [])
+  const tools = toolsToRun(value, name => serverTools[name] !== undefined, servers)
   if (tools.size === 0) return undefined
   const { strict } = service.config.defaults
   return { tools, strict, incoming: inRound({ incoming, tools, strict }, []) }
+}
+
+/** The tools of MCP servers that the application is connected to. */
+async function serversOf(
+  { hooks: { serverTools }, log }: Service,
+  { request: { signal } }: RequestContext,
+  { requestId, request, identity = {} }: Trace,
+  all: readonly McpAsked[],
+): Promise<McpTool[]> {
+  const lists = all.slice(0, mostServers).map(async asked => {
+    const { label, url, authorization } = asked.mcp
+    try {
+      return await inTime(signal, mostMs, async end => {
+        const server = { label, ...omitUndefined({ url, authorization }) }
+        const client = await serverTools?.mcp?.(server, { request, identity, signal: end })
+        return client ? listed(client, asked) : []
+      })
+    } catch (error) {
+      log('warn', { requestId, server: label, error }, 'the tools of an MCP server are not known')
+      return []
+    }
+  })
+  return (await Promise.all(lists)).flat()
 }
 
 /** Servers of the caller's protocol run its tools themselves. */
@@ -54,7 +81,9 @@ const isRunHere = ({ protocol }: RequestContext, { protocol: to, entry }: Deploy
   to !== protocol || entry.serverTools === 'app'
 
 const notesOf = (tools: RunTools): Note[] =>
-  [...tools.values()].map(({ at }) => gatewayNote('gateway.server-tool', at ? pointerOf(at) : ''))
+  [...new Set([...tools.values()].map(({ asked }) => asked))].map(({ at }) =>
+    gatewayNote('gateway.server-tool', at ? pointerOf(at) : ''),
+  )
 
 /** The same request in a later round, which goes on with these messages. */
 function inRound(
@@ -69,15 +98,11 @@ function inRound(
       if (!isRunHere(incoming, candidate)) return incoming.body
       return changedRequest(incoming, asked => {
         refuseIfStrict(notesOf(tools), strict, candidate.protocol.name)
-        return withFunctions(asked, toolsIn(asked, tools), { rounds, isLast })
+        return withFunctions(asked, tools, { rounds, isLast })
       })
     },
   }
 }
-
-/** The tools of a request that was decoded again. */
-const toolsIn = (request: Parameters<typeof toolsToRun>[0], known: RunTools): RunTools =>
-  toolsToRun(request, name => [...known.values()].some(({ tool }) => tool === name))
 
 /**
  * The events of a response in which the model uses tools of the application: they are run, and the
@@ -88,38 +113,28 @@ export async function* rounds(
   running: Running,
   reading: Reading,
 ): AsyncGenerator<CanonicalEvent, undefined> {
-  const { service, trace } = reading
+  const { trace } = reading
   const seam = new Seam()
   const messages: Message[] = []
-  const found: Found[] = []
-  const uses: Record<string, number> = {}
+  const use = new Use(running, reading)
   let stream = first
   let incoming = running.incoming
   for (let round = 1; ; round++) {
     if (round === 1 && isRunHere(incoming, first.opened.candidate))
       trace.notes.unshift(...notesOf(running.tools))
     seam.cut({ isAnew: true })
-    const heard = new Round(running.tools, found)
+    const heard = new Round(running.tools, use.found)
     for await (const event of reading.read(stream, incoming))
-      for (const one of heard.take(event)) yield* seam.take(withUses(one, uses))
+      for (const one of heard.take(event)) yield* seam.take(use.counted(one))
     Object.assign(first, omitUndefined({ isRead: stream.isRead, signatures: stream.signatures }))
     const { calls } = heard
-    if (heard.hasFailed || calls.length === 0 || round > mostRounds) {
-      for (const event of heard.ending) yield* seam.take(withUses(event, uses))
-      return undefined
-    }
-    const returned = await Promise.all(
-      calls.map(call => run(service, trace, running.tools, call, incoming)),
-    )
-    for (const [nth, call] of calls.entries()) {
-      const result = returned[nth] as Returned
-      found.push(...result.found)
-      const { tool = '' } = running.tools.get(call.name) ?? {}
-      uses[tool] = (uses[tool] ?? 0) + 1
-      for (const event of heard.shown(call, result)) yield* seam.take(event)
-    }
-    if (heard.callsClient) {
-      for (const event of heard.ending) yield* seam.take(withUses(event, uses))
+    const isOver = heard.hasFailed || calls.length === 0 || round > mostRounds
+    const returned = isOver ? [] : await use.results(calls)
+    for (const [nth, result] of returned.entries())
+      for (const part of use.shown(calls[nth] as Call, result))
+        for (const event of heard.added(part)) yield* seam.take(event)
+    if (isOver || heard.callsClient) {
+      for (const event of heard.ending) yield* seam.take(use.counted(event))
       return undefined
     }
     messages.push(...heard.messages(returned))
@@ -131,38 +146,80 @@ export async function* rounds(
   }
 }
 
-/** Usage with the number of uses of each tool, as providers count them. */
-const withUses = (event: CanonicalEvent, uses: Record<string, number>): CanonicalEvent =>
-  event.type === 'usage' && Object.keys(uses).length > 0
-    ? { ...event, usage: { ...event.usage, serverTools: { ...uses } } }
-    : event
+/** How a response uses the tools. */
+class Use {
+  /** What they have found, by address. */
+  readonly found = new Map<string, Found>()
+  readonly #running: Running
+  readonly #reading: Reading
+  readonly #counts = new Map<ServerTool, number>()
+  readonly #ids = new Set<string>()
 
-/** Never throws: the model reads that the tool has failed. */
-async function run(
-  { hooks, log }: Service,
-  { requestId, request, identity = {} }: Trace,
-  tools: RunTools,
-  { name, input }: ToolCallPart,
-  { request: { signal } }: RequestContext,
-): Promise<Returned> {
-  const tool = tools.get(name)?.tool as ServerToolName
-  const given = parseObject(input)
-  if (!given) return { text: 'The arguments are not a JSON object.', found: [], error: true }
-  try {
-    const runs = hooks.serverTools?.[tool] as
-      | ((input: object, call: object) => ServerToolResult | Promise<ServerToolResult>)
-      | undefined
-    const result = await inTime(signal, mostMs, end =>
-      runs?.(given, { request, identity, signal: end }),
+  constructor(running: Running, reading: Reading) {
+    this.#running = running
+    this.#reading = reading
+  }
+
+  /** Runs the calls of one round. */
+  async results(calls: readonly Call[]): Promise<Returned[]> {
+    const all = await Promise.all(
+      calls.map((call, nth) => (nth < mostCalls ? this.#run(call) : tooMany)),
     )
-    return returnedOf(result)
-  } catch (error) {
-    log('warn', { requestId, tool, error }, 'a tool of the application failed')
-    return { text: 'The tool failed.', found: [], error: true }
+    for (const { found } of all)
+      for (const page of found) if (!this.found.has(page.url)) this.found.set(page.url, page)
+    return all
+  }
+
+  /** How the client sees a call. Servers repeat their ids in each response. */
+  shown(call: Call, result: Returned): ServerToolPart[] {
+    const tool = this.#running.tools.get(call.name)
+    if (!tool) return []
+    let { id } = call
+    for (let nth = 2; this.#ids.has(id); nth++) id = `${call.id}_${nth}`
+    this.#ids.add(id)
+    const { protocol } = this.#running.incoming
+    return isOfMcp(tool)
+      ? mcpParts(protocol.name, { ...call, id }, tool, result)
+      : webParts({ ...call, id }, tool.asked.tool, result)
+  }
+
+  /** Usage with the number of uses of each tool, as providers count them. */
+  counted(event: CanonicalEvent): CanonicalEvent {
+    if (event.type !== 'usage') return event
+    const counts = [...this.#counts].filter(([{ mcp }]) => !mcp)
+    if (counts.length === 0) return event
+    const serverTools = Object.fromEntries(counts.map(([{ tool }, count]) => [tool, count]))
+    return { ...event, usage: { ...event.usage, serverTools } }
+  }
+
+  /** Never throws: the model reads that the tool has failed. */
+  async #run({ name, input }: Call): Promise<Returned> {
+    const { service, trace } = this.#reading
+    const { signal } = this.#running.incoming.request
+    const tool = this.#running.tools.get(name)
+    const given = parseObject(input)
+    if (!tool || !given) return failed('The arguments are not a JSON object.')
+    const { asked } = tool
+    const count = this.#counts.get(asked) ?? 0
+    if (count >= (asked.common?.maxUses ?? Infinity))
+      return failed('The tool may not be used again.')
+    this.#counts.set(asked, count + 1)
+    try {
+      const { request, identity = {} } = trace
+      return await inTime(signal, mostMs, async end =>
+        runTool(service, tool, given, { request, identity, signal: end }),
+      )
+    } catch (error) {
+      const { requestId } = trace
+      service.log('warn', { requestId, tool: name, error }, 'a tool of the application failed')
+      return failed('The tool failed.')
+    }
   }
 }
 
 type Call = ToolCallPart
+
+const tooMany = failed('These are too many calls at once.')
 
 /** The events of one round. */
 class Round {
@@ -172,14 +229,15 @@ class Round {
   hasFailed = false
   callsClient = false
   readonly #tools: RunTools
-  readonly #found: readonly Found[]
+  readonly #found: ReadonlyMap<string, Found>
   readonly #into = startCollecting()
-  readonly #held = new Map<number, { call: Call; message: number }>()
+  readonly #held = new Map<number, Call>()
+  #message = 0
   readonly #texts = new Map<number, string>()
   #parts = 0
 
   /** `found`: what earlier rounds have found. */
-  constructor(tools: RunTools, found: readonly Found[]) {
+  constructor(tools: RunTools, found: ReadonlyMap<string, Found>) {
     this.#tools = tools
     this.#found = found
   }
@@ -199,21 +257,22 @@ class Round {
         }
         const call = copyOf(head)
         this.calls.push(call)
-        this.#held.set(part, { call, message })
+        this.#held.set(part, call)
+        this.#message = message
         return []
       }
       case 'part.delta': {
         const { part, delta } = event
         const held = this.#held.get(part)
-        if (held) addDelta(held.call, copyOf(delta))
+        if (held) addDelta(held, copyOf(delta))
         const text = this.#texts.get(part)
         if (text !== undefined && delta.kind === 'text') this.#texts.set(part, text + delta.text)
         return held ? [] : [event]
       }
       case 'part.end': {
         const held = this.#held.get(event.part)
-        if (!held) return [...this.#citations(event), event]
-        if (event.final?.type === 'tool-call') Object.assign(held.call, copyOf(event.final))
+        if (!held) return this.#cited(event)
+        if (event.final?.type === 'tool-call') Object.assign(held, copyOf(event.final))
         return []
       }
       case 'finish': {
@@ -239,16 +298,11 @@ class Round {
     }
   }
 
-  /** How the client sees a call, after all other parts of its round. */
-  shown(call: Call, result: Returned): CanonicalEvent[] {
-    const tool = this.#tools.get(call.name)?.tool
-    const head = tool && clientPart(call, tool, result)
-    const held = [...this.#held.values()].find(one => one.call === call)
-    if (!head || !held) return []
+  /** A further part, after all others of the round. */
+  added(head: ServerToolPart): CanonicalEvent[] {
     const part = this.#parts++
-    const { message } = held
     return [
-      { type: 'part.start', candidate: 0, message, part, head },
+      { type: 'part.start', candidate: 0, message: this.#message, part, head },
       { type: 'part.end', candidate: 0, part },
     ]
   }
@@ -260,14 +314,20 @@ class Round {
     return [...said, { role: 'tool', origin: 'message', parts }]
   }
 
-  #citations(event: CanonicalEvent & { type: 'part.end' }): CanonicalEvent[] {
-    const text = this.#texts.get(event.part)
-    if (text === undefined || this.#found.length === 0) return []
-    return citationsIn(text, this.#found).map(citation => ({
-      type: 'part.delta',
-      candidate: event.candidate,
-      part: event.part,
-      delta: { kind: 'citation', citation },
-    }))
+  /** The end of a part, with what its text cites. */
+  #cited(event: CanonicalEvent & { type: 'part.end' }): CanonicalEvent[] {
+    const { candidate, part, final } = event
+    const text = this.#texts.get(part)
+    if (text === undefined) return [event]
+    const citations = citationsIn(text, this.#found.values())
+    if (final?.type === 'text') {
+      const all = [...(final.citations ?? []), ...citations]
+      return [{ ...event, final: { ...final, ...(all.length > 0 && { citations: all }) } }]
+    }
+    const deltas = citations.map(
+      citation =>
+        ({ type: 'part.delta', candidate, part, delta: { kind: 'citation', citation } }) as const,
+    )
+    return [...deltas, event]
   }
 }
