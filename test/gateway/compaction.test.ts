@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
+import { collectStream } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import {
   asking,
   hostsOf,
+  isStreaming,
   one,
   type Protocol,
   post,
   responses,
   sendJson,
+  sendStream,
+  streams,
   until,
   upstream,
 } from './support.ts'
@@ -23,6 +27,7 @@ const input = [
   { type: 'function_call', call_id: 'c1', name: 'shell', arguments: '{"command":"mv a b"}' },
   { type: 'function_call_output', call_id: 'c1', output: 'done' },
 ]
+const essay = [{ role: 'user', content: 'Long words. '.repeat(400) }]
 const tools = [{ type: 'function', name: 'shell', parameters: { type: 'object' } }]
 
 const textsIn = (protocol: Protocol, body: unknown) =>
@@ -31,6 +36,15 @@ const textsIn = (protocol: Protocol, body: unknown) =>
     .value.messages.map(({ parts }) =>
       parts.map(part => (part.type === 'text' ? part.text : part.type)).join(' '),
     )
+
+const choice = (content: string) => ({
+  index: 0,
+  message: { role: 'assistant', content },
+  finish_reason: 'stop',
+})
+
+const errorIn = (client: Protocol, status: number, body: unknown): string =>
+  protocols[client].decodeError({ status, headers: {}, body }).value.message
 
 const itemIn = (body: unknown): { encrypted_content: string } =>
   (body as { output: { encrypted_content: string }[] }).output.find(
@@ -121,5 +135,146 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     const [path, init] = asking('responses', { input: [...input, { type: 'compaction_trigger' }] })
     expect((await ask(path, init)).status).toBe(200)
     expect(JSON.stringify(calls[0]?.json)).toContain('compaction_trigger')
+  })
+
+  describe.each([false, true])('`compact_threshold`, stream: %s', stream => {
+    const asked = async (served: Protocol, threshold: number) => {
+      const { url, calls } = await upstream((answer, call) =>
+        isStreaming(served, call)
+          ? sendStream(streams[served])(answer)
+          : sendJson(200, responses[served])(answer),
+      )
+      const records: UsageRecord[] = []
+      const ask = await start(one(url, served, { compaction }), {
+        logger: false,
+        onUsage: record => void records.push(record),
+      })
+      const management = [{ type: 'compaction', compact_threshold: threshold }]
+      const send = async (given: readonly object[]) => {
+        const body = { model: 'm', tools, input: given, context_management: management, stream }
+        const response = await ask('/v1/responses', post(body))
+        expect(response.status).toBe(200)
+        const text = await response.text()
+        const strict = strictOf('responses')
+        if (!stream) {
+          expect(strict.checkResponse(JSON.parse(text))).toEqual([])
+          return JSON.parse(text) as Answer
+        }
+        const wires = framesOf(text).map(({ wire }) => wire)
+        expect([strict.checkStream(wires), strict.outcome(wires)]).toEqual([[], 'success'])
+        return (await collectStream([text], { protocol: 'responses' })).body as unknown as Answer
+      }
+      return { calls, records, send }
+    }
+    type Answer = { output: { type: string }[]; usage: { output_tokens: number } }
+
+    test.each(foreign)('a long conversation is compacted and answered, %s', async served => {
+      const { calls, records, send } = await asked(served, 400)
+      const long = [{ role: 'developer', content: 'Be brief.' }, ...input, ...essay]
+      const { output, usage } = await send(long)
+      expect(output.map(({ type }) => type)).toEqual(['compaction', 'message'])
+      expect(itemIn({ output }).encrypted_content).toMatch(/^wireglot\.1\./)
+      expect(textsIn(served, calls[0]?.json).at(-1)).toContain('Write a summary')
+      expect(textsIn(served, calls[1]?.json)).toEqual([
+        'Be brief.',
+        expect.stringMatching(/^The conversation so far[\s\S]*Hello[\s\S]*Go on/),
+      ])
+      expect(JSON.stringify(calls.map(({ json }) => json))).not.toContain('compact_threshold')
+      await until(() => records.length > 0)
+      expect(records[0]?.noteCodes).toContain('gateway.compacted')
+      expect(records[0]?.usage?.output).toBeGreaterThan(usage.output_tokens)
+      // A client may send what stands before the compaction again, which counts no longer.
+      const more = { role: 'user', content: 'Now c.' }
+      const { output: answer } = await send([...long, ...output, more])
+      expect(answer.map(({ type }) => type)).toEqual(['message'])
+      expect(textsIn(served, calls[2]?.json)).toEqual([
+        'Be brief.',
+        expect.stringMatching(/^The conversation so far[\s\S]*Hello$/),
+        'Hello',
+        'Now c.',
+      ])
+    })
+
+    test('a short one is answered as it is', async () => {
+      const { calls, send } = await asked('messages', 1000)
+      const { output } = await send(input)
+      expect(output.map(({ type }) => type)).toEqual(['message'])
+      expect(calls).toHaveLength(1)
+    })
+  })
+
+  const trigger = { input: [...input, { type: 'compaction_trigger' }] }
+  const summarize = { compaction: { type: 'summarize' } }
+
+  test.each([
+    ['responses', trigger],
+    ['messages', summarize],
+  ] as const)('a summary without words is an error, %s client', async (client, more) => {
+    const silent = { ...responses['chat-completions'], choices: [choice(' \n')] }
+    const { url } = await upstream(sendJson(200, silent))
+    const ask = await start(one(url, 'chat-completions', { compaction }))
+    for (const stream of [false, true]) {
+      const response = await ask(...asking(client, { ...more, stream }))
+      expect(response.status).toBe(502)
+      expect(errorIn(client, 502, await response.json())).toContain('wrote no summary')
+    }
+  })
+
+  test('what another key has sealed is an error, in a stream, too', async () => {
+    const { url, calls } = await upstream(sendJson(200, responses['chat-completions']))
+    const [before, now] = await Promise.all(
+      [compaction, { key: 'another key of the configuration' }].map(configured =>
+        start(one(url, 'chat-completions', { compaction: configured })),
+      ),
+    )
+    if (!before || !now) throw new Error('no gateways')
+    const made = await (await before(...asking('responses', trigger))).json()
+    const item = itemIn(made)
+    const block = { ...item, content: '' }
+    const history = {
+      responses: { input: [item, { role: 'user', content: 'Go on.' }] },
+      messages: {
+        messages: [
+          { role: 'assistant', content: [block] },
+          { role: 'user', content: 'x' },
+        ],
+      },
+    }
+    for (const stream of [false, true])
+      for (const client of ['responses', 'messages'] as const) {
+        const response = await now(...asking(client, { ...history[client], stream }))
+        expect(response.status).toBe(400)
+        expect(errorIn(client, 400, await response.json())).toContain('another client or key')
+      }
+    expect(calls).toHaveLength(1)
+  })
+
+  test('an upstream that makes no summary is an error, and a client that leaves ends it', async () => {
+    const failing = await upstream(sendJson(400, { error: { message: 'too long for the model' } }))
+    const ask = await start(one(failing.url, 'chat-completions', { compaction }))
+    const response = await ask(...asking('messages', { ...summarize, stream: true }))
+    expect(response.status).toBe(400)
+    expect(errorIn('messages', 400, await response.json())).toContain('too long for the model')
+    const silent = await upstream(() => {})
+    const waiting = await start(one(silent.url, 'chat-completions', { compaction }))
+    const client = new AbortController()
+    const [path, init] = asking('responses', trigger)
+    const left = waiting(path, { ...init, signal: client.signal })
+    await until(() => silent.calls.length === 1)
+    client.abort()
+    await expect(left).rejects.toThrow()
+    await until(() => silent.aborted === 1)
+  })
+
+  test('a stored response that begins with a compaction has to be sent, not named', async () => {
+    const { url } = await upstream(sendJson(200, responses['chat-completions']))
+    const ask = await start(one(url, 'chat-completions', { compaction, store: { memory: true } }))
+    const management = [{ type: 'compaction', compact_threshold: 400 }]
+    const body = { input: [...input, ...essay], context_management: management, store: true }
+    const { id } = (await (await ask(...asking('responses', body))).json()) as { id: string }
+    const named = { input: 'Now c.', previous_response_id: id }
+    const response = await ask(...asking('responses', named))
+    expect(response.status).toBe(400)
+    expect(errorIn('responses', 400, await response.json())).toContain('previous_response_id')
   })
 })

@@ -42,7 +42,7 @@ const told = (instructions: unknown) =>
   typeof instructions === 'string' && instructions !== '' ? { instructions } : {}
 
 /** A compaction that is made when the conversation is long, before it is answered. */
-function editIn(state: StateSpec | undefined): Asked | undefined {
+export function editIn(state: StateSpec | undefined): Asked | undefined {
   const { list, form } = editsIn(state)
   for (const edit of list) {
     if (!isCompaction(edit)) continue

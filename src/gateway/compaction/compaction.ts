@@ -17,7 +17,7 @@ import { type GatewayResponse, jsonResponse } from '../request.ts'
 import type { Answering, RequestContext, Service, Trace } from '../request-context.ts'
 import { forgetCall } from '../use.ts'
 import { type Asked, isTrigger, withoutAsking } from './asked.ts'
-import { heading, ownerOf, said } from './unsealed.ts'
+import { heading, isInstruction, ownerOf, said } from './unsealed.ts'
 
 /** What a model is asked for. */
 const standard =
@@ -43,7 +43,7 @@ export async function withCompaction(
   const change = (value: CanonicalRequest): CanonicalRequest => ({
     ...withoutAsking(value),
     messages: [
-      ...value.messages.filter(({ role }) => role === 'system'),
+      ...value.messages.filter(isInstruction),
       said(`${heading}\n\n${text}\n\nGo on from here.`),
     ],
   })

@@ -1,11 +1,12 @@
 import type { Message, Part } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { type Seal, sealPrefix } from '../../stores/seal.ts'
 import { changedRequest, decoded } from '../body/changed-request.ts'
 import { reject } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { RequestContext } from '../request-context.ts'
-import { mayHold } from './asked.ts'
+import { editIn, mayHold } from './asked.ts'
 
 export const heading = 'The conversation so far, as a summary:'
 
@@ -39,31 +40,36 @@ export async function unsealed(
     ...incoming,
     body: changedRequest(incoming, value => ({
       ...value,
-      messages: withoutCompacted(value.messages).map(message => withTexts(message, texts)),
+      messages: withoutCompacted(value).map(message => withTexts(message, texts)),
     })),
   }
 }
 
 /**
- * Where a compaction stands inside of a turn, its client sends everything before it, too. Only the
- * instructions among that still count. Items replace by themselves what they stand for.
+ * Clients with compactions inside of turns, and those that let them be made by size, send everything
+ * before them again. Only the instructions among that still count. Other clients with items have
+ * themselves left out what a compaction stands for.
  */
-function withoutCompacted(messages: readonly Message[]): Message[] {
-  const isBlock = (part: Part) => sealedIn(part) !== undefined
+function withoutCompacted({ messages, state }: CanonicalRequest): Message[] {
+  const isSealed = (part: Part) => sealedIn(part) !== undefined
+  const bySize = editIn(state) !== undefined
   const last = messages.findLastIndex(
-    ({ origin, parts }) => origin !== 'item' && parts.some(isBlock),
+    ({ origin, parts }) => (bySize || origin !== 'item') && parts.some(isSealed),
   )
   const message = messages[last]
-  if (!message) return [...messages]
-  const at = message.parts.findLastIndex(isBlock)
+  if (!message) return messages
+  const at = message.parts.findLastIndex(isSealed)
   const rest = message.parts.slice(at + 1)
   return [
-    ...messages.slice(0, last).filter(({ role }) => role === 'system'),
+    ...messages.slice(0, last).filter(isInstruction),
     { ...message, parts: message.parts.slice(at, at + 1) },
     ...(rest.length > 0 ? [{ ...message, parts: rest }] : []),
     ...messages.slice(last + 1),
   ]
 }
+
+export const isInstruction = ({ role }: Message): boolean =>
+  role === 'system' || role === 'developer'
 
 function sealedIn(part: Part): string | undefined {
   if (part.type !== 'control' || part.control !== 'compaction' || !isObject(part.raw))
