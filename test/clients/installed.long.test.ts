@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ClientName, clientConfig, clientConfigText } from '../../src/clients.ts'
+import type { ClientName } from '../../src/clients.ts'
 import { start, wireglotIn } from '../cli/support.ts'
-import { type Home, homeIn, install, programOf } from './install.ts'
+import { homeIn, install, paste } from './install.ts'
 
 const run = promisify(execFile)
 const prompt = 'Say hello to wireglot'
@@ -68,45 +68,22 @@ const ways: [client: Client, way: string][] = [
   ['opencode', 'settings, over chat-completions'],
 ]
 
-/**
- * The text that `client-config` prints, pasted: a file into its place, the shell blocks into one
- * script, which asks the client one thing.
- */
-async function paste(client: Client, way: string, { folder: project, env }: Home): Promise<string> {
-  const config = clientConfig(client, { base, model: 'demo' })
-  const printed = clientConfigText(config)
-  const shell: string[] = []
-  for (const { title, language, file, text } of config.snippets) {
-    expect(printed).toContain(text)
-    // Of Gemini CLI, one block belongs to the other.
-    const isWanted = title === way || title.startsWith('the key') || client === 'gemini-cli'
-    if (isWanted && language === 'sh') shell.push(...text.split('\n'))
-    if (!isWanted || file === undefined) continue
-    const path = file.startsWith('~/')
-      ? join(env['HOME'] ?? '', file.slice(2))
-      : join(project, file)
-    await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, text)
-  }
-  const { command } = programOf(client)
-  // The last line of some blocks starts the client.
-  const last = shell.at(-1)?.startsWith(command) ? shell.pop() : command
-  const words = asking[client].map(word => `'${word}'`)
-  return ['exec </dev/null', ...shell, [last, ...words].join(' ')].join('\n')
-}
-
 describe('the real client', () => {
   test.for(ways)(
     '%s answers when the printed text is pasted (%s)',
     async ([client, way], { skip }) => {
       skip(failure !== undefined, `the clients cannot be installed: ${failure}`)
       const place = await homeIn(folder)
-      const { stdout } = await run('bash', ['-c', await paste(client, way, place)], {
-        cwd: place.folder,
-        env: place.env,
-        timeout: 90_000,
-        maxBuffer: 1e8,
-      })
+      const { stdout } = await run(
+        'bash',
+        ['-c', await paste(client, way, place, { base, words: asking[client] })],
+        {
+          cwd: place.folder,
+          env: place.env,
+          timeout: 90_000,
+          maxBuffer: 1e8,
+        },
+      )
       expect(stdout).toMatch(answer)
     },
   )
