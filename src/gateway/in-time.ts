@@ -10,10 +10,10 @@ export async function inTime<T>(
   mostMs: number,
   act: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
+  if (signal.aborted) throw new Error('the client has left')
   const end = new AbortController()
   const stop = () => end.abort()
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
+  signal.addEventListener('abort', stop, { once: true })
   const timer = setTimeout(stop, mostMs)
   try {
     const ended = new Promise<never>((_, reject) =>

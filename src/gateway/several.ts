@@ -2,7 +2,8 @@ import type { ControlPart } from '../canonical/message.ts'
 import { withFirstPart } from './compaction/compaction.ts'
 import { checked, type Expected } from './output/checked.ts'
 import type { RequestContext } from './request-context.ts'
-import { type Running, rounds } from './server-tools/rounds.ts'
+import { rounds } from './server-tools/rounds.ts'
+import type { Running } from './server-tools/running.ts'
 import type { Reading, Stream } from './stream-hook.ts'
 
 /**

@@ -30,6 +30,7 @@ export async function listed(client: McpClient, asked: McpAsked): Promise<McpToo
   for (let nth = 0; nth < mostLists; nth++) {
     const { tools, nextCursor } = await client.listTools(omitUndefined({ cursor }))
     for (const { name, description, inputSchema, annotations } of tools) {
+      if (typeof name !== 'string' || name === '') continue
       if (!isWanted(asked, name, annotations?.readOnlyHint === true)) continue
       const parameters = inputSchema as FunctionTool['parameters']
       const definition = { type: 'function', name, ...omitUndefined({ description, parameters }) }
