@@ -130,6 +130,49 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     },
   )
 
+  test('a client that leaves does not take the description from another one', async () => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream(() => {}, sendJson(200, responses.messages))
+    let received = 0
+    const ask = await start(two(blind, seeing, { describe: 'eye' }), {
+      logger: false,
+      onRequest: () => void received++,
+    })
+    const client = new AbortController()
+    const [path, init] = asking('messages', image('aaaa').messages)
+    const first = ask(path, { ...init, signal: client.signal }).catch(() => {})
+    await until(() => seeing.calls.length === 1)
+    const second = ask(path, init)
+    await until(() => received === 2)
+    client.abort()
+    await first
+    expect((await second).status).toBe(200)
+    expect(blind.calls.map(({ text }) => text)).toEqual([
+      expect.stringContaining('[An image: Hello]'),
+    ])
+  })
+
+  test('the notes are those of the images that were described', async () => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream((answer, { text }) =>
+      text.includes('aaaa')
+        ? sendJson(400, { error: { message: 'no image' } })(answer)
+        : sendJson(200, responses.messages)(answer),
+    )
+    const paths: string[] = []
+    const ask = await start(two(blind, seeing, { describe: 'eye' }), {
+      logger: false,
+      onNotes: notes =>
+        void paths.push(
+          ...notes.flatMap(({ code, path }) => (code === 'gateway.described' ? [path] : [])),
+        ),
+    })
+    const [bad, good] = ['aaaa', 'bbbb'].flatMap(data => image(data).messages.messages)
+    await (await ask(...asking('messages', { messages: [bad, good] }))).text()
+    await until(() => paths.length > 0)
+    expect(paths).toEqual(['/messages/1/content/1'])
+  })
+
   test('text in a document is text, which every model reads', async () => {
     const blind = await upstream(sendJson(200, responses['chat-completions']))
     const seeing = await upstream(sendJson(200, responses.messages))

@@ -63,16 +63,17 @@ export async function withDescriptions(
   const notes = known.map(({ at }) => gatewayNote('gateway.described', at ? pointerOf(at) : ''))
   refuseIfStrict(notes, service.config.defaults.strict, protocol.name)
   const texts = new Map<string, string>()
+  const keys = known.map(keyOf)
   await Promise.all(
-    known.map(async image => {
-      const key = keyOf(image)
+    known.map(async (image, nth) => {
+      const key = keys[nth]
       const text = key && (await described(service, incoming, trace, { image, key, model, answer }))
       if (key && text) texts.set(key, text)
     }),
   )
   return {
     ...incoming,
-    notes: [...(incoming.notes ?? []), ...notes.slice(0, texts.size)],
+    notes: [...(incoming.notes ?? []), ...notes.filter((_, nth) => texts.has(keys[nth] ?? ''))],
     body: changedRequest(incoming, asked =>
       mapMedia(asked, part => {
         const text = texts.get(keyOf(part) ?? '')
@@ -92,27 +93,34 @@ function keyOf({ kind, source }: MediaPart): string | undefined {
 type Asked = { image: MediaPart; key: string; model: string; answer: Answering }
 
 /** Undefined: it could not be described. */
-function described(
+async function described(
   service: Service,
   incoming: RequestContext,
   trace: Trace,
   asked: Asked,
 ): Promise<string | undefined> {
   const { descriptions } = service
-  const { key } = asked
+  const key = `${asked.model} ${asked.key}`
   const known = descriptions.get(key)
-  if (known) return known
-  const made = describe(service, incoming, trace, asked).catch(error => {
-    descriptions.delete(key)
-    service.log('warn', { requestId: trace.requestId, error }, 'an image could not be described')
-    return undefined
-  })
+  if (known)
+    try {
+      return await known
+    } catch {
+      // It may have been made for a client that has left: it is made once more.
+    }
+  const made = describe(service, incoming, trace, asked)
   descriptions.set(key, made)
   for (const [oldest] of descriptions) {
     if (descriptions.size <= remembered) break
     descriptions.delete(oldest)
   }
-  return made
+  try {
+    return await made
+  } catch (error) {
+    if (descriptions.get(key) === made) descriptions.delete(key)
+    service.log('warn', { requestId: trace.requestId, error }, 'an image could not be described')
+    return undefined
+  }
 }
 
 async function describe(
