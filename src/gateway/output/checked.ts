@@ -9,11 +9,13 @@ import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { changedRequest, decoded } from '../body/changed-request.ts'
 import { capableOf } from '../bridge.ts'
 import { GatewayError } from '../error.ts'
+import { eventLength } from '../event-length.ts'
 import { newNotes } from '../new-notes.ts'
 import type { RequestContext } from '../request-context.ts'
 import { plusUsage } from '../resume/plus-usage.ts'
 import type { Reading, Stream } from '../stream-hook.ts'
 import type { Deployment } from '../upstream/catalog.ts'
+import { bounded } from '../upstream/response.ts'
 import { forgetCall } from '../use.ts'
 import { faultsOf } from './faults.ts'
 
@@ -92,10 +94,13 @@ async function asked(
 /** `answer`: what is to be JSON. Undefined: a call, a refusal, or what was cut off. */
 type Heard = { events: CanonicalEvent[]; answer: string | undefined; hasFailed: boolean }
 
-async function listened(source: AsyncIterable<CanonicalEvent>): Promise<Heard> {
+/** @throws GatewayError when it is too long to be kept */
+export async function listened(source: AsyncIterable<CanonicalEvent>): Promise<Heard> {
   const events: CanonicalEvent[] = []
   const into = startCollecting()
+  let length = 0
   for await (const event of source) {
+    length = bounded(length + eventLength(event))
     events.push(event)
     collectEvent(into, event)
   }

@@ -2,6 +2,8 @@ import { addDelta, collectEvent, startCollecting } from '../../canonical/collect
 import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Message, ServerToolPart, ToolCallPart } from '../../canonical/message.ts'
+import { eventLength } from '../event-length.ts'
+import { bounded } from '../upstream/response.ts'
 import type { RunTools } from './request.ts'
 import { citationsIn, type Found, type Returned, resultPart } from './result.ts'
 
@@ -19,6 +21,7 @@ export class Round {
   #message = 0
   readonly #texts = new Map<number, string>()
   #parts = 0
+  #length = 0
 
   /** `found`: what earlier rounds have found. */
   constructor(tools: RunTools, found: ReadonlyMap<string, Found>) {
@@ -26,8 +29,9 @@ export class Round {
     this.#found = found
   }
 
-  /** What the client gets of an event. */
+  /** What the client gets of an event. @throws GatewayError when the round is too long */
   take(event: CanonicalEvent): CanonicalEvent[] {
+    this.#length = bounded(this.#length + eventLength(event))
     collectEvent(this.#into, event)
     switch (event.type) {
       case 'part.start': {
