@@ -308,7 +308,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
         { type: 'text' },
       ],
     })
-    expect(resultsIn(calls[1]?.json)[0]).toContain('wires: see')
+    expect(resultsIn(calls[1]?.json)).toEqual(['wires: see https://example.org/wires.'])
     const { signal } = new AbortController()
     await expect(mcpTool(client, 'cut')({}, { signal })).rejects.toThrow('There is no such wire.')
   })

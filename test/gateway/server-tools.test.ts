@@ -341,16 +341,27 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       }
   })
 
-  test('a list of allowed tools names the function', async () => {
-    const { url, calls } = await scripted('chat-completions', false, [{ text: 'Long.' }])
+  test('a list of allowed tools names the function, and forces it once', async () => {
+    const { url, calls } = await scripted('chat-completions', false, [
+      { call: search },
+      { text: 'Long.' },
+    ])
     const { hooks } = hooked()
     const ask = await start(one(url, 'chat-completions'), hooks)
-    const tools = [{ type: 'web_search' }, { type: 'function', name: 'look', parameters: null }]
+    const tools = [
+      { type: 'web_search' },
+      { type: 'web_search_preview' },
+      { type: 'function', name: 'look', parameters: null },
+    ]
     const allowed = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'web_search' }] }
     await (await ask(...asking('responses', { tools, tool_choice: allowed }))).text()
-    expect(calls[0]?.json['tool_choice']).toMatchObject({
-      allowed_tools: { tools: [{ type: 'function', function: { name: 'web_search' } }] },
-    })
+    expect(calls.map(({ json }) => json['tool_choice'])).toEqual(
+      ['required', 'auto'].map(mode => ({
+        type: 'allowed_tools',
+        allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'web_search' } }] },
+      })),
+    )
+    expect(calls[0]?.json['tools']).toHaveLength(2)
   })
 
   describe.each([false, true])('usage over the rounds, stream: %s', stream => {

@@ -52,12 +52,14 @@ export function toolsToRun(
     taken.add(name)
     found.set(name, tool)
   }
-  for (const asked of tools)
-    if (isWeb(asked) && runs(asked.tool)) {
-      const { tool: name } = asked
-      const definition = { type: 'function', name, ...definitions[name] } as const
-      add({ definition, asked }, name, `server_${name}`)
-    }
+  const web = new Set<ServerToolName>()
+  for (const asked of tools) {
+    if (!isWeb(asked) || !runs(asked.tool) || web.has(asked.tool)) continue
+    const { tool: name } = asked
+    web.add(name)
+    const definition = { type: 'function', name, ...definitions[name] } as const
+    add({ definition, asked }, name, `server_${name}`)
+  }
   for (const tool of servers) {
     const { definition, asked } = tool
     add(tool, definition.name, `${asked.mcp.label}_${definition.name}`)
@@ -100,8 +102,10 @@ export function withFunctions(
   }
 }
 
-const unforced = (choice: ToolChoice): ToolChoice =>
-  choice.mode === 'required' || choice.mode === 'tool' ? { mode: 'auto' } : choice
+function unforced(choice: ToolChoice): ToolChoice {
+  if (choice.mode === 'allowed') return { ...choice, require: false }
+  return choice.mode === 'required' || choice.mode === 'tool' ? { mode: 'auto' } : choice
+}
 
 /** The functions for chosen tools. A server of several tools cannot be forced as a whole. */
 function named(choice: ToolChoice, tools: RunTools): ToolChoice {

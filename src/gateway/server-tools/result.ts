@@ -35,10 +35,11 @@ export function returnedOf(
   const { text, results } = isObject(result) ? result : {}
   const all = Array.isArray(results) ? results.slice(0, mostPages).flatMap(foundOf) : []
   const found = all.filter(({ url }) => isAllowed(url))
-  const pages = found.map(({ title, url, text: of }) =>
-    [title, url, of].filter(line => line !== undefined && line !== '').join('\n'),
-  )
-  const whole = [...(typeof text === 'string' && text !== '' ? [text] : []), ...pages].join('\n\n')
+  const said = typeof text === 'string' ? text : ''
+  const pages = found
+    .filter(({ url, text: of }) => of !== undefined || !said.includes(url))
+    .map(({ title, url, text: of }) => [title, url, of].filter(Boolean).join('\n'))
+  const whole = [said, ...pages].filter(part => part !== '').join('\n\n')
   return { text: short(whole) || 'Nothing was found.', found }
 }
 
