@@ -1,3 +1,15 @@
+import { GatewayError } from './error.ts'
+
+/**
+ * What a stream failed with, unless its client has left. A timeout or broken connection does not
+ * matter where the response turns out to be complete.
+ * @throws the error when the client has left
+ */
+export function brokenBy(error: unknown): { error: unknown } {
+  if (error instanceof GatewayError && error.error.kind === 'cancelled') throw error
+  return { error }
+}
+
 /**
  * How long usage and metadata may follow the last finish reason. Known servers send them at once.
  */

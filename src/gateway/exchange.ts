@@ -15,13 +15,13 @@ import { changesResponse } from '../translate/settings.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { only } from '../transports/bodies.ts'
-import { AfterFinish } from './after-finish.ts'
+import { AfterFinish, brokenBy } from './after-finish.ts'
 import { atEnd } from './at-end.ts'
 import { renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
 import { compactionAsked } from './compaction/asked.ts'
 import { withCompaction } from './compaction/compaction.ts'
-import { failedStream, GatewayError, streamEndedEarly } from './error.ts'
+import { failedStream, type GatewayError, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { withDocumentText } from './media/documents.ts'
@@ -476,6 +476,7 @@ async function gather(
   const into = startCollecting()
   const reader = createStreamReader(from, settings, event => collectEvent(into, event))
   trace.received = reader
+  let broken: ReturnType<typeof brokenBy> | undefined
   let length = 0
   const afterFinish = new AfterFinish()
   const chunks = opened
@@ -494,12 +495,7 @@ async function gather(
       break
     }
   } catch (error) {
-    // A timeout or broken connection after the end of the response does not matter.
-    if (
-      reader.finishes === 0 ||
-      (error instanceof GatewayError && error.error.kind === 'cancelled')
-    )
-      throw error
+    broken = brokenBy(error)
   } finally {
     if (!reader.seen.ended) chunks.return?.()?.catch(() => {})
     reader.end()
@@ -508,7 +504,8 @@ async function gather(
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error || !clean) {
     trace.notes.push(...notesOfFailed(response, reader, from))
-    throw response.error ? failedStream(response.error) : streamEndedEarly()
+    if (response.error) throw failedStream(response.error)
+    throw broken ? broken.error : streamEndedEarly()
   }
   const { body, notes } = encodeCollected(response, reader, from, settings)
   trace.notes.push(...notes)

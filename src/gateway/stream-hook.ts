@@ -3,7 +3,7 @@ import type { Protocol, Signatures } from '../protocol.ts'
 import { isProtocolName } from '../protocols/index.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { AfterFinish } from './after-finish.ts'
+import { AfterFinish, brokenBy } from './after-finish.ts'
 import { GatewayError, hookFailed, reject } from './error.ts'
 import { newNotes } from './new-notes.ts'
 import { drain, type RelayOptions, type RelaySource } from './relay.ts'
@@ -119,6 +119,7 @@ export async function* eventsOf(
     )
   })
   const afterFinish = new AfterFinish()
+  let broken: ReturnType<typeof brokenBy> | undefined
   const chunks = opened
     .watched({ [Symbol.asyncIterator]: () => body }, () =>
       afterFinish.idleMs(translator.finishes, idleMs),
@@ -128,13 +129,15 @@ export async function* eventsOf(
     if (out) reader.push(out)
     while (!reader.seen.ended) {
       yield* pending.splice(0)
-      const next = await chunks.next()
-      if (next.done || afterFinish.isOver()) break
+      const next = await chunks.next().catch(brokenBy)
+      if ('error' in next) broken = next
+      if ('error' in next || next.done || afterFinish.isOver()) break
       reader.push(translator.push(next.value))
     }
-    stream.isRead = true
     reader.push(translator.end())
     reader.end()
+    if (broken && !reader.seen.clean) throw broken.error
+    stream.isRead = true
   } finally {
     if (translator.usage) trace.usage ??= translator.usage
     trace.notes.push(...newNotes(trace.notes, translator.notes))
