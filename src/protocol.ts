@@ -76,6 +76,8 @@ export type ClientHalf<
   takesLateSignatures?: true
   /** A response has one candidate: the events of further ones do not reach `streamEncoder`. */
   oneCandidate?: true
+  /** The arguments of calls are objects on the wire, not text. */
+  objectArguments?: true
 }
 
 /**
@@ -545,7 +547,8 @@ export type EncodingContext = {
    * By the name in the written request: the tool's own name. `wrapped`: a freeform tool that was
    * written as a function. `freeform`: one that was written as a freeform tool; a call of it that
    * comes as a function call is converted too. `properties`: by the name in the written schema, the
-   * property's own name.
+   * property's own name. `value`: the arguments are an object `{ value }` around those that the
+   * client wants.
    */
   tools?: Record<
     string,
@@ -555,6 +558,7 @@ export type EncodingContext = {
       wrapped?: boolean
       freeform?: boolean
       properties?: Record<string, string>
+      value?: boolean
     }
   >
   /**

@@ -14,6 +14,8 @@ export type FunctionTool = Node & {
   strict?: boolean | null
   /** The request did not set it: `strict` is the default of its protocol for such a schema. */
   strictImplied?: true
+  /** `parameters` is an object `{ value }` around what the client described, which is no object. */
+  wrapped?: true
   output?: unknown
   examples?: unknown[]
   /** The model sees the tool only after a tool search has found it. */

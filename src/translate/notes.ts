@@ -20,6 +20,11 @@ export const translateNotes = {
     meaning:
       'The server called a freeform tool as a function; the text is taken from its arguments.',
   },
+  'tool-call.unwrap-failed': {
+    kind: 'approximated',
+    meaning:
+      'The arguments are not the object that the model was asked for in place of another value; they are returned unchanged.',
+  },
   'output.unwrap-failed': {
     kind: 'approximated',
     meaning: 'The response is not the requested object; its text is returned unchanged.',
@@ -58,6 +63,12 @@ export const translateNotes = {
     kind: 'approximated',
     meaning:
       'The target takes no combination of schemas at the root: the properties of all branches are written, and the combination moves into the description.',
+  },
+  'tool.arguments-wrapped': {
+    kind: 'approximated',
+    meaning:
+      'Servers take only objects as arguments: the schema becomes the property `value` of one, and calls are restored.',
+    advice: 'Describe an object.',
   },
   'tool.property-renamed': {
     kind: 'approximated',

@@ -80,7 +80,7 @@ export function isChanged(body: unknown, from: Protocol, settings: Settings): bo
     const { value } = from.decodeResponse(body, optionsFor(from, settings))
     const memory = context?.bridge
     const whole = bridge && memory !== undefined ? bridge.response(value, memory, []) : value
-    return restoreResponse(whole, [], context) !== value
+    return restoreResponse(whole, [], context, from) !== value
   } catch (error) {
     if (TranslationError.is(error)) return false
     throw error
@@ -101,7 +101,7 @@ export function translateForeign(
   const { request } = context ?? {}
   const memory = context?.bridge
   const whole = bridge && memory !== undefined ? bridge.response(value, memory, notes) : value
-  const { id, ...nameless } = restoreResponse(withTrueEnds(withCallIds(whole)), notes, context)
+  const { id, ...nameless } = restoreResponse(withTrueEnds(withCallIds(whole)), notes, context, to)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, optionsFor(to, settings), {

@@ -12,10 +12,8 @@ import {
 import { unwrapInput } from '../kit/tools/freeform.ts'
 import {
   endRenaming,
-  type PropertyNames,
   type Renaming,
   renameChunk,
-  renameKeys,
   startRenaming,
 } from '../kit/tools/property-names.ts'
 import type { Emit, TranslationContext } from '../protocol.ts'
@@ -38,6 +36,7 @@ export function restoreResponse(
   response: CanonicalResponse,
   notes: Note[],
   { tools = {}, output, outputNames }: Restored = {},
+  { objectArguments = false }: Client = {},
 ): CanonicalResponse {
   const form = formOf({ output, outputNames })
   const isChanged = (part: Part) =>
@@ -52,7 +51,10 @@ export function restoreResponse(
     if (part.type !== 'tool-call') return part
     noteName(part, notes)
     const restored = restoreName(part, tools)
-    if (restored.kind === part.kind) return withKeys(restored, tools[part.name])
+    if (restored.kind === part.kind) {
+      const written = formOfInput(tools[part.name], objectArguments)
+      return written ? { ...restored, input: restoreInput(part, written, notes) } : restored
+    }
     const input = unwrapInput(part.input)
     noteUnwrapped(
       input !== undefined,
@@ -78,6 +80,7 @@ export function restoreResponse(
 type Wrapped = { native: boolean; at: Place | undefined }
 
 type Restored = Pick<TranslationContext, 'tools'> & Output
+type Client = { objectArguments?: boolean }
 
 /** What has to be done with texts: to take them out of an object, and to give keys other names. */
 type Form = { [Key in keyof Output]: Output[Key] | undefined }
@@ -85,12 +88,19 @@ type Form = { [Key in keyof Output]: Output[Key] | undefined }
 const formOf = (form: Form): Form | undefined =>
   form.output === undefined && form.outputNames === undefined ? undefined : form
 
-/** A text on its way. */
+/** The same with the arguments of a call. A client that takes objects alone keeps the object. */
+const formOfInput = (
+  { properties, value }: Partial<NonNullable<Tools>[string]> = {},
+  isKept: boolean,
+): Form | undefined =>
+  formOf({ output: value && !isKept ? 'value' : undefined, outputNames: properties })
+
+/** A text, or the arguments of a call, on its way. */
 type OpenText = { wrapped?: OutputUnwrapping; renaming?: Renaming; at: Place | undefined }
 
 /**
  * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that
- * are texts of a response format; `keys`: those that are calls with renamed properties.
+ * are texts of a response format; `inputs`: those that are calls with other arguments.
  * `hasWrapped`: there was one of them. Plain data.
  */
 export type RestoreState = {
@@ -98,14 +108,19 @@ export type RestoreState = {
   form: Form | undefined
   open: Record<string, Wrapped & { text: Unwrapping }>
   texts: Record<string, OpenText>
-  keys: Record<string, { text: Renaming; names: PropertyNames }>
+  inputs: Record<string, { text: OpenText; form: Form }>
+  objectArguments: boolean
   hasWrapped: boolean
   notes: Note[]
 }
 
-export function startRestoring({ tools = {}, output, outputNames }: Restored = {}): RestoreState {
+export function startRestoring(
+  { tools = {}, output, outputNames }: Restored = {},
+  { objectArguments = false }: Client = {},
+): RestoreState {
   const form = formOf({ output, outputNames })
-  return { tools, form, open: {}, texts: {}, keys: {}, hasWrapped: false, notes: [] }
+  const open = { open: {}, texts: {}, inputs: {}, hasWrapped: false }
+  return { tools, form, ...open, objectArguments, notes: [] }
 }
 
 function restoreText(part: TextPart, form: Form, notes: Note[]): string {
@@ -115,7 +130,17 @@ function restoreText(part: TextPart, form: Form, notes: Note[]): string {
   return value + endText(open, form)
 }
 
-const startText = ({ at }: Pick<TextPart, 'at'>, { output, outputNames }: Form): OpenText => ({
+function restoreInput(part: ToolCallPart, form: Form, notes: Note[]): string {
+  const open = startText(part, form)
+  const value = readText(open, part.input, form)
+  noteInput(open, notes)
+  return value + endText(open, form)
+}
+
+const startText = (
+  { at }: { at?: Place | undefined },
+  { output, outputNames }: Form,
+): OpenText => ({
   at,
   ...(output && { wrapped: startUnwrappingOutput(output) }),
   ...(outputNames && { renaming: startRenaming() }),
@@ -139,6 +164,11 @@ function noteOutput({ wrapped, at }: OpenText, notes: Note[]): void {
     report(notes).add('output.unwrap-failed', at)
 }
 
+function noteInput({ wrapped, at }: OpenText, notes: Note[]): void {
+  if (wrapped?.phase === 'raw' || (wrapped?.phase === 'before' && wrapped.held !== ''))
+    report(notes).add('tool-call.unwrap-failed', at)
+}
+
 /** The same for the events of a stream. The text of a wrapped call is emitted as it arrives. */
 export function restoreEvent(
   state: RestoreState,
@@ -152,7 +182,7 @@ export function restoreEvent(
 }
 
 function restoreStart(state: RestoreState, event: PartStart): PartStart {
-  const { tools, form, open, texts, keys, notes } = state
+  const { tools, form, open, texts, inputs, objectArguments, notes } = state
   const { head } = event
   if (head.type === 'text' && form) {
     const text = startText(head, form)
@@ -163,12 +193,12 @@ function restoreStart(state: RestoreState, event: PartStart): PartStart {
   if (head.type !== 'tool-call') return event
   noteName(head, notes)
   const restored = restoreName(head, tools)
-  const names = tools[head.name]?.properties
-  if (names && restored.kind === head.kind) {
-    const text = startRenaming()
-    keys[keyOf(event)] = { text, names }
+  const written = formOfInput(tools[head.name], objectArguments)
+  if (written && restored.kind === head.kind) {
+    const text = startText(head, written)
+    inputs[keyOf(event)] = { text, form: written }
     state.hasWrapped = true
-    return { ...event, head: { ...restored, input: renameChunk(text, head.input, names) } }
+    return { ...event, head: { ...restored, input: readText(text, head.input, written) } }
   }
   if (restored.kind === head.kind) return { ...event, head: restored }
   const text = startUnwrapping()
@@ -178,7 +208,7 @@ function restoreStart(state: RestoreState, event: PartStart): PartStart {
 }
 
 function restoreDelta(
-  { form, open, texts, keys, hasWrapped }: RestoreState,
+  { form, open, texts, inputs, hasWrapped }: RestoreState,
   event: PartDelta,
   emit: Emit<CanonicalEvent>,
 ): void {
@@ -192,9 +222,9 @@ function restoreDelta(
     if (text) emit({ ...event, delta: { kind: 'text', text } })
     return
   }
-  const renaming = event.delta.kind === 'input' ? keys[keyOf(event)] : undefined
-  if (event.delta.kind === 'input' && renaming) {
-    const text = renameChunk(renaming.text, event.delta.text, renaming.names)
+  const input = event.delta.kind === 'input' ? inputs[keyOf(event)] : undefined
+  if (event.delta.kind === 'input' && input) {
+    const text = readText(input.text, event.delta.text, input.form)
     if (text) emit({ ...event, delta: { kind: 'input', text } })
     return
   }
@@ -208,7 +238,7 @@ function restoreDelta(
 }
 
 function restoreEnd(
-  { tools, form, open, texts, keys, hasWrapped, notes }: RestoreState,
+  { tools, form, open, texts, inputs, objectArguments, hasWrapped, notes }: RestoreState,
   event: PartEnd,
   emit: Emit<CanonicalEvent>,
 ): void {
@@ -226,10 +256,11 @@ function restoreEnd(
     )
     return
   }
-  const renaming = hasWrapped ? keys[keyOf(event)] : undefined
-  if (renaming) {
-    delete keys[keyOf(event)]
-    const text = endRenaming(renaming.text)
+  const input = hasWrapped ? inputs[keyOf(event)] : undefined
+  if (input) {
+    delete inputs[keyOf(event)]
+    noteInput(input.text, notes)
+    const text = endText(input.text, input.form)
     if (text) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text } })
   }
   const unwrapping = hasWrapped ? open[keyOf(event)] : undefined
@@ -245,11 +276,12 @@ function restoreEnd(
     emit(event)
     return
   }
-  const restored = withKeys(restoreName(final, tools), tools[final.name])
-  emit({
-    ...event,
-    final: unwrapping ? { ...restored, input: unwrapInput(final.input) ?? final.input } : restored,
-  })
+  const restored = restoreName(final, tools)
+  const written = formOfInput(tools[final.name], objectArguments)
+  const whole = unwrapping
+    ? (unwrapInput(final.input) ?? final.input)
+    : written && restoreInput(final, written, input ? [] : notes)
+  emit({ ...event, final: whole === undefined ? restored : { ...restored, input: whole } })
 }
 
 const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${candidate}/${part}`
@@ -267,10 +299,6 @@ function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPar
     ...(namespace !== undefined && { namespace }),
     ...((wrapped || freeform) && { kind: 'freeform' as const }),
   }
-}
-
-function withKeys(call: ToolCallPart, tool: NonNullable<Tools>[string] | undefined): ToolCallPart {
-  return tool?.properties ? { ...call, input: renameKeys(call.input, tool.properties) } : call
 }
 
 function noteUnwrapped(whole: boolean, { native, at }: Wrapped, notes: Note[]): void {

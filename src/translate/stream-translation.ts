@@ -86,7 +86,7 @@ class Translation implements Own<string> {
     this.#options = optionsFor(to, settings)
     const { context, bridge } = settings
     this.#bridged = context?.bridge === undefined ? undefined : bridge?.events(context.bridge)
-    this.#restoring = startRestoring(context)
+    this.#restoring = startRestoring(context, to)
     this.#restoresInput = context?.tools !== undefined
     this.#restoresText = context?.output !== undefined || context?.outputNames !== undefined
     this.#order = startNormalizing(to, { ...this.#options, fieldNames: from.fieldNames })

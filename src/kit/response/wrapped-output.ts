@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../canonical/tool.ts'
-import { isObject, type JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject, without } from '../json/json.ts'
 import { type JsonScan, nextToken, startScan } from '../json/scan.ts'
+import { mapSchemas } from '../tools/schema-subset.ts'
 
 const shared = ['$defs', 'definitions'] as const
 const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems']
@@ -14,22 +15,29 @@ export function wrapRoot(schema: JsonSchema): JsonObject | undefined {
   const { type } = schema
   const isOther =
     type === undefined ? describing.some(key => schema[key] !== undefined) : type !== 'object'
-  if (!isOther) return undefined
-  const wrapped: JsonObject = {
+  return isOther ? wrapped(schema) : undefined
+}
+
+/** The same of any schema. */
+export function wrapped(schema: JsonObject): JsonObject {
+  const moved = mapSchemas(schema, one => {
+    const { $ref } = one
+    return typeof $ref === 'string' && isMoved($ref)
+      ? { ...one, $ref: `#/properties/value${$ref.slice(1)}` }
+      : one
+  })
+  // References to them begin at the root.
+  const held = shared.filter(key => moved[key] !== undefined)
+  return {
     type: 'object',
-    properties: {},
+    properties: { value: without(moved, [...held]) },
     required: ['value'],
     additionalProperties: false,
+    ...Object.fromEntries(held.map(key => [key, moved[key]])),
   }
-  const value = { ...schema }
-  // References to them begin at the root.
-  for (const key of shared) {
-    if (value[key] === undefined) continue
-    wrapped[key] = value[key]
-    delete value[key]
-  }
-  return { ...wrapped, properties: { value } }
 }
+
+const isMoved = (reference: string) => /^#(?!\/(\$defs|definitions)\/)(\/|$)/.test(reference)
 
 const opening = /^\s*\{\s*"value"\s*:/
 const openingBegun = /^\s*(\{\s*("(v(a(l(u(e("\s*)?)?)?)?)?)?)?)?$/

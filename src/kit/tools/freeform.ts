@@ -1,6 +1,6 @@
 import type { FreeformTool, FunctionTool } from '../../canonical/tool.ts'
 import { omitUndefined } from '../fields/omit.ts'
-import { parseObject } from '../json/json.ts'
+import { isObject, parseJson, parseObject } from '../json/json.ts'
 
 /**
  * A freeform tool for a wire that has only functions: a function with one string argument `input`.
@@ -41,6 +41,12 @@ export function wrapFreeform({
 /** The arguments of a wrapped tool whose text is `input`. */
 export function wrapInput(input: string): string {
   return JSON.stringify({ input })
+}
+
+/** Arguments that are no object, in one. What is no JSON stays. */
+export const wrapValue = (input: string): string => {
+  const value = parseJson(input)
+  return value === undefined || isObject(value) ? input : `{"value":${input}}`
 }
 
 /** The text in the arguments of a wrapped tool; undefined when they are something else. */

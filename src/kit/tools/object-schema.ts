@@ -1,21 +1,60 @@
 import type { FunctionTool } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
-import type { JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+import { wrapped } from '../response/wrapped-output.ts'
+import { schemaAt } from './schema-references.ts'
 
-/**
- * The parameters for servers that require an object. `place`: their path, for the error.
- * @throws TranslationError `inexpressible` for parameters whose type is not `object`
- */
-export function objectSchema(
-  parameters: FunctionTool['parameters'],
-  protocol: string,
-  place: () => string,
-): JsonObject {
-  if (!parameters) return { type: 'object', properties: {} }
-  if (parameters['type'] === 'object') return parameters
-  if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError(
-    { code: 'inexpressible', protocol, path: place() },
-    "the target needs parameters with `type: 'object'`: wrap them in an object",
+/** Types of JSON other than an object. */
+const others: ReadonlySet<unknown> = new Set([
+  'array',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+])
+
+/** Combinations of schemas in each other are read this deep. */
+const deepest = 20
+
+/** Can a value of this schema be an object? */
+export function allowsObject(schema: JsonObject, root: JsonObject = schema, depth = 0): boolean {
+  const { type, $ref, enum: words } = schema
+  const types: unknown[] = Array.isArray(type) ? type : [type]
+  if (types.length > 0 && types.every(isOther)) return false
+  if (depth > deepest) return true
+  const inner = (one: unknown) => !isObject(one) || allowsObject(one, root, depth + 1)
+  if (typeof $ref === 'string' && !inner(schemaAt(root, $ref))) return false
+  if (isObject(schema['properties'])) return true
+  if (Array.isArray(words) && words.length > 0 && !words.some(isObject)) return false
+  if ('const' in schema && !isObject(schema['const'])) return false
+  const { allOf } = schema
+  if (Array.isArray(allOf) && !allOf.every(inner)) return false
+  return [schema['anyOf'], schema['oneOf']].every(
+    list => !Array.isArray(list) || list.length === 0 || list.some(inner),
   )
+}
+
+const isOther = (word: unknown) => typeof word === 'string' && others.has(word.toLowerCase())
+
+type Reporting = {
+  add(code: 'tool.arguments-wrapped', at: FunctionTool['at'], field: string): void
+}
+
+/** Every server requires an object as arguments: any other value is put into one. */
+export function withObjectArguments(tool: FunctionTool, report: Reporting): FunctionTool {
+  const { parameters, examples } = tool
+  if (!isObject(parameters) || allowsObject(parameters)) return tool
+  report.add('tool.arguments-wrapped', tool.at, 'parameters')
+  return {
+    ...tool,
+    parameters: wrapped(parameters),
+    wrapped: true,
+    ...(examples && { examples: examples.map(value => ({ value })) }),
+  }
+}
+
+/** The parameters as they are written where they are required. */
+export function objectSchema(parameters: FunctionTool['parameters']): JsonObject {
+  if (!parameters) return { type: 'object', properties: {} }
+  return parameters['type'] === undefined ? { type: 'object', ...parameters } : parameters
 }

@@ -39,5 +39,6 @@ export const converse: ClientHalf<ConverseOptions, ConverseWire> & {
   streamEncoder,
   streamParts: () => 'sequential',
   oneCandidate: true,
+  objectArguments: true,
   takesLateSignatures: true,
 }

@@ -42,4 +42,5 @@ export const generateContent: ClientHalf<GenerateContentOptions, GenerateContent
   encodeError,
   streamEncoder,
   streamParts: () => 'sequential',
+  objectArguments: true,
 }

@@ -42,5 +42,6 @@ export const messages: ClientHalf<MessagesOptions, MessagesWire> & {
   streamEncoder,
   streamParts: () => 'sequential',
   oneCandidate: true,
+  objectArguments: true,
   takesLateSignatures: true,
 }

@@ -2,6 +2,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json/json.ts'
 import { endsSomewhere, enforceable, isEnforceable } from '../../kit/tools/enforceable.ts'
+import { allowsObject, withObjectArguments } from '../../kit/tools/object-schema.ts'
 import { areSpelled } from '../../kit/tools/property-names.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
 import { toolSchema } from '../../kit/tools/tool-schema.ts'
@@ -37,9 +38,11 @@ export function mendTools(
 
 type Strictness = NonNullable<Demands['schemas']>['strict']
 
-function enforced(tool: Tool, strictness: Strictness, report: PassReport): Tool {
+function enforced(given: Tool, strictness: Strictness, report: PassReport): Tool {
   // What the request does not say its server decides.
-  if (tool.type !== 'function' || tool.strictImplied) return tool
+  if (given.type !== 'function') return given
+  const tool = withObjectArguments(given, report)
+  if (tool.strictImplied) return tool
   return strictness === 'grammar' ? inGrammar(tool, report) : withStrictness(tool, report)
 }
 
@@ -101,6 +104,7 @@ function isOdd(
   { spellProperty }: Demands['toolNames'],
   { strict }: NonNullable<Demands['schemas']> = {},
 ): boolean {
+  if (!allowsObject(schema)) return true
   if (spellProperty && !areSpelled(schema, spellProperty)) return true
   if (!isStrict || strict === undefined) return false
   return strict === 'grammar' ? !isInGrammar(schema) : !isInStrictSubset(schema)

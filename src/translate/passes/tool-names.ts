@@ -4,7 +4,7 @@ import type { FreeformTool, FunctionTool, Tool, ToolChoice } from '../../canonic
 import { hashHex } from '../../kit/conversation/ids.ts'
 import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, setOwn } from '../../kit/json/json.ts'
-import { wrapFreeform, wrapInput } from '../../kit/tools/freeform.ts'
+import { wrapFreeform, wrapInput, wrapValue } from '../../kit/tools/freeform.ts'
 import {
   invertNames,
   type PropertyNames,
@@ -84,6 +84,8 @@ class Namer {
   readonly #freeform = new Set<string>()
   /** By key of a tool: how its properties are written. */
   readonly #properties = new Map<string, PropertyNames>()
+  /** The keys of tools whose arguments are an object around what the client described. */
+  readonly #wrapped = new Set<string>()
   readonly #spaces = new Map<string, string | undefined>()
 
   constructor(tools: readonly Tool[], wanted: ToolNameDemands, report: PassReport) {
@@ -161,9 +163,11 @@ class Namer {
     return { ...rest, name: written } as T
   }
 
-  #spelled(tool: FunctionTool | FreeformTool): FunctionTool | FreeformTool {
+  #spelled(given: FunctionTool | FreeformTool): FunctionTool | FreeformTool {
     const { spellProperty } = this.#wanted
-    if (!spellProperty || tool.type !== 'function' || !isObject(tool.parameters)) return tool
+    if (given.type !== 'function') return given
+    const tool = given.wrapped ? this.#unmarked(given) : given
+    if (!spellProperty || !isObject(tool.parameters)) return tool
     const { schema, written } = spellProperties(tool.parameters, spellProperty)
     if (schema === tool.parameters) return tool
     this.#properties.set(toolKey(tool.name, tool.namespace), written)
@@ -171,9 +175,17 @@ class Namer {
     return { ...tool, parameters: schema }
   }
 
+  #unmarked({ wrapped: _, ...tool }: FunctionTool): FunctionTool {
+    this.#wrapped.add(toolKey(tool.name, tool.namespace))
+    return tool
+  }
+
   #spelledCall(part: ToolCallPart): ToolCallPart {
-    const written = this.#properties.get(toolKey(part.name, part.namespace))
-    return written ? { ...part, input: renameKeys(part.input, written) } : part
+    const key = toolKey(part.name, part.namespace)
+    const written = this.#properties.get(key)
+    const value = this.#wrapped.has(key) ? wrapValue(part.input) : part.input
+    const input = written ? renameKeys(value, written) : value
+    return input === part.input ? part : { ...part, input }
   }
 
   #isWritten(name: string, namespace: string | undefined): boolean {
@@ -195,9 +207,11 @@ class Namer {
         ? { [this.#wanted.freeform]: true }
         : undefined
     const properties = this.#properties.get(toolKey(name, namespace))
-    if (written !== name || shape || properties)
+    const value = this.#wrapped.has(toolKey(name, namespace))
+    if (written !== name || shape || properties || value)
       setOwn(this.renamed, written, {
         name,
+        ...(value && { value }),
         ...(properties && { properties: invertNames(properties) }),
         ...(space !== undefined && { namespace: space }),
         ...shape,

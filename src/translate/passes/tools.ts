@@ -1,6 +1,7 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject } from '../../kit/json/json.ts'
+import { withObjectArguments } from '../../kit/tools/object-schema.ts'
 import { refusedPatterns } from '../../kit/tools/patterns.ts'
 import { resolveReferences } from '../../kit/tools/schema-references.ts'
 import { fitSchema } from '../../kit/tools/schema-subset.ts'
@@ -62,8 +63,10 @@ function fitTools(
 }
 
 function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): Tool {
-  const tool = withOutput(given, dialect, report)
-  if (tool.type !== 'function' || !isObject(tool.parameters)) return tool
+  const described = withOutput(given, dialect, report)
+  if (described.type !== 'function') return described
+  const tool = withObjectArguments(described, report)
+  if (!isObject(tool.parameters)) return tool
   const { schema, lost, words } = toolSchema(tool.parameters, dialect)
   for (const code of lost) report.add(code, tool.at, 'parameters')
   const description = [tool.description, words].filter(Boolean).join(' ')

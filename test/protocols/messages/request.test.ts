@@ -976,10 +976,12 @@ describe('tools', () => {
     ])
   })
 
-  test('parameters that are no object are refused', () => {
-    expect(thrown(() => write({ tools: [tool('a', { parameters: { type: 'string' } })] }))).toMatch(
-      /^inexpressible/,
-    )
+  test('parameters that are no object are put into one', () => {
+    const { wire, codes } = write({ tools: [tool('a', { parameters: { type: 'string' } })] })
+    expect(wire['tools']).toMatchObject([
+      { input_schema: { type: 'object', properties: { value: { type: 'string' } } } },
+    ])
+    expect(codes).toEqual(['tool.arguments-wrapped'])
   })
 
   test('names that do not fit are replaced, and restored in the response', () => {

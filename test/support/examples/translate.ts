@@ -111,6 +111,20 @@ export const examples: Record<string, Example> = {
       },
     },
   ),
+  'tool-call.unwrap-failed': itemsResponse('chat-completions')(
+    chat.response(
+      { tool_calls: [chat.call('c1', '{"items":["a"]}', 'look')] },
+      { finish_reason: 'tool_calls' },
+      { created: 1 },
+    ),
+    {
+      context: {
+        from: 'responses',
+        to: 'chat-completions',
+        tools: { look: { name: 'look', value: true } },
+      },
+    },
+  ),
   'output.unwrap-failed': makers('generate-content').response('chat-completions')(
     chat.response({ content: '["a"]' }),
     {
@@ -166,6 +180,15 @@ export const examples: Record<string, Example> = {
         },
       },
     },
+  }),
+  'tool.arguments-wrapped': toMessages({
+    ...chat.says(user),
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'look', parameters: { type: 'array', items: { type: 'string' } } },
+      },
+    ],
   }),
   'tool.property-renamed': toMessages({
     ...chat.says(user),

@@ -204,9 +204,7 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
     isStrict && parameters && isClaude
       ? enforceable(parameters, { at, field: 'parameters' }, report)
       : parameters
-  const json = native
-    ? (parameters ?? undefined)
-    : objectSchema(shown, protocolName, () => report.placeOf('parameters', at))
+  const json = native ? (parameters ?? undefined) : objectSchema(shown)
   // Only a request in this protocol keeps what is the default anyway.
   const lax = native && strict === false ? false : undefined
   const spec = {

@@ -211,9 +211,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
     {
       name: writing.toolName(name, namespace, at),
       description,
-      input_schema: native
-        ? parameters
-        : objectSchema(shown, protocolName, () => report.placeOf('parameters', at)),
+      input_schema: native ? parameters : objectSchema(shown),
       strict: (strict && !isUnfit) || undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: encodeCallers(tool, writing),
