@@ -264,8 +264,9 @@ export type ToolOptions = {
    * every schema, and nothing next to references. `flat`: no references, and nothing but `type`,
    * `properties` and `required` at the root. `portable`: patterns that Python does not compile
    * move into the description. `anchored`: so do those that do not begin with `^` and end with `$`.
+   * `linear`: as `fitting`, and patterns that look around or back move.
    */
-  schemas?: 'keep' | 'fitting' | 'plain' | 'typed' | 'flat' | 'portable' | 'anchored'
+  schemas?: 'keep' | 'fitting' | 'linear' | 'plain' | 'typed' | 'flat' | 'portable' | 'anchored'
   /**
    * Put before the text of a failed tool result, in protocols without an error flag. Default:
    * nothing. Targets: chat-completions, responses.
@@ -278,7 +279,7 @@ export const toolOptions = {
   repair: ['synthesize', 'keep'],
   serverTools: ['drop', 'map'],
   expandClientTools: 'flag',
-  schemas: ['keep', 'fitting', 'plain', 'typed', 'flat', 'portable', 'anchored'],
+  schemas: ['keep', 'fitting', 'linear', 'plain', 'typed', 'flat', 'portable', 'anchored'],
   errorPrefix: 'text',
 } as const satisfies OptionTable<ToolOptions>
 
@@ -363,12 +364,14 @@ export type SchemaDialect = {
   /** Arrays need no items, and an object at the root no properties. */
   incomplete?: boolean
   /**
-   * Which patterns of texts it takes: those that Python compiles, or of these only those that begin
-   * with `^` and end with `$`. Absent: all.
+   * Which patterns of texts it takes: those that Python compiles, or of these only those that look
+   * neither around nor back, or only those that begin with `^` and end with `$`. Absent: all.
    */
-  patterns?: 'python' | 'anchored'
+  patterns?: 'python' | 'linear' | 'anchored'
   /** The only keywords of the root. */
   rootKeys?: readonly string[]
+  /** Keywords that it refuses in the schema of a response. */
+  outputWithout?: readonly string[]
   /**
    * `closed`: strict functions have closed objects with all properties required, and no other
    * keywords than few. `grammar`: they have closed objects and no keywords that a grammar cannot

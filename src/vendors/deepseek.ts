@@ -18,6 +18,7 @@ const patterns = {
   date: '2026-09-09',
   url: 'https://github.com/anthropics/claude-code/issues/92964',
 }
+const brackets = { date: '2026-09-15', url: 'https://github.com/NangoHQ/nango/issues/7547' }
 const schemaDraft = {
   date: '2026-06-15',
   url: 'https://github.com/esengine/DeepSeek-Reasonix/issues/4456',
@@ -54,16 +55,9 @@ export const deepseek = {
   ],
   facts: [
     {
-      fact: 'Schemas of tools are checked: 2020-12, with an object at the root.',
-      protocols: ['chat-completions', 'responses'],
-      options: { tools: { schemas: 'fitting' } },
-      sources: [schemaRoot, schemaDraft],
-    },
-    {
-      fact: 'Patterns are compiled, and some that JavaScript takes are refused; Claude Code has one.',
-      protocols: ['messages'],
-      options: { tools: { schemas: 'portable' } },
-      sources: [patterns],
+      fact: 'Schemas of tools are checked: 2020-12, with an object at the root. Patterns are compiled by an engine like that of Rust, which takes no bracket in brackets; Claude Code has such a pattern.',
+      options: { tools: { schemas: 'linear' } },
+      sources: [schemaRoot, schemaDraft, patterns, brackets],
     },
     {
       fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',

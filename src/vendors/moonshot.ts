@@ -18,6 +18,7 @@ const schemaReferences = {
   date: '2026-04-24',
   url: 'https://github.com/MoonshotAI/kimi-cli/issues/2061',
 }
+const toolUse = { date: '2026-11-30', url: 'https://platform.kimi.ai/docs/api/tool-use' }
 const toolNames = { date: '2026-07-22', url: 'https://github.com/MoonshotAI/kimi-cli/issues/2531' }
 const placeholders = {
   date: '2026-08-13',
@@ -89,11 +90,11 @@ export const moonshot = {
       sources: [synaps, agentscope, pydanticAi],
     },
     {
-      fact: 'Schemas of tools must be plain, with a type in each and nothing next to references; `strict` is left out. Names begin with a letter.',
+      fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is left out, which means true; some clients report that it is refused.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'typed' }, chatCompletions: { namesByLetter: true } },
       refuses: ['tools.*.function.strict'],
-      sources: [aiSdk, agentscope, schemaTypes, schemaReferences, toolNames],
+      sources: [toolUse, aiSdk, agentscope, schemaTypes, schemaReferences, toolNames],
     },
   ],
 } as const satisfies Vendor

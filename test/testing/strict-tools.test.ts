@@ -49,6 +49,28 @@ const rows: readonly Row[] = [
     'recursive',
     true,
   ],
+  [
+    'anthropic',
+    'claude-opus-5',
+    {
+      ...fine,
+      properties: Object.fromEntries(Array.from({ length: 26 }, (_, i) => [`p${i}`, city])),
+    },
+    'optional',
+    true,
+  ],
+  [
+    'anthropic',
+    'claude-opus-5',
+    {
+      ...fine,
+      properties: { city: { anyOf: Array.from({ length: 17 }, () => ({ anyOf: [city] })) } },
+    },
+    'union',
+    true,
+  ],
+  ['deepseek', 'm', { ...fine, properties: { a: { pattern: '[a[\\]]' } } }, "not a 'regex'"],
+  ['moonshot', 'm', 'ls', '/name'],
   ['bedrock', 'mistral.mistral-large', { properties: {} }, "must be 'object'"],
   ['bedrock', 'us.anthropic.claude-sonnet-5', { ...fine, allOf: [{}] }, '/allOf'],
   ['bedrock', 'us.amazon.nova-lite-v1:0', fine, '/additionalProperties: is not permitted'],

@@ -32,7 +32,14 @@ const answer = (input: string): CanonicalResponse => ({
           role: 'assistant',
           origin: 'message',
           parts: [
-            { type: 'tool-call', id: 'c2', idOrigin: 'wire', name: 'f', kind: 'function', input },
+            {
+              type: 'tool-call',
+              id: 'c2',
+              idOrigin: 'wire',
+              name: 'find',
+              kind: 'function',
+              input,
+            },
           ],
         },
       ],
@@ -65,7 +72,7 @@ function seen(from: ProtocolName, to: ProtocolName, input: string, context: Tran
 
 describe.each(pairs)('parameters that are no object $from → $to', ({ from, to }) => {
   const translated = (schema: Schema) => {
-    const { body, notes, context } = translateRequest(requests[from]([{ name: 'f', schema }]), {
+    const { body, notes, context } = translateRequest(requests[from]([{ name: 'find', schema }]), {
       from,
       to,
       model: 'm',
@@ -143,7 +150,7 @@ describe.each(pairs)('parameters that are no object $from → $to', ({ from, to 
   test('are in the same object in calls of the history', () => {
     const inObject = '{"value":["a"]}'
     const { tools } = protocols[from].decodeRequest(
-      requests[from]([{ name: 'f', schema: list }]),
+      requests[from]([{ name: 'find', schema: list }]),
     ).value
     const messages = [
       { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'hi' }] },
@@ -155,7 +162,7 @@ describe.each(pairs)('parameters that are no object $from → $to', ({ from, to 
           {
             type: 'tool-result',
             callId: 'c2',
-            name: 'f',
+            name: 'find',
             kind: 'function',
             content: [{ type: 'text', text: 'ok' }],
           },
@@ -182,7 +189,7 @@ test.each<[ProtocolName, VendorName]>([
   ['responses', 'openai'],
   ['converse', 'bedrock'],
 ])('a vendor of %s gets an object from its own protocol, too: %s', (protocol, vendor) => {
-  const given = requests[protocol]([{ name: 'f', schema: list }])
+  const given = requests[protocol]([{ name: 'find', schema: list }])
   const { body, notes, context } = translateRequest(given, {
     from: protocol,
     to: protocol,

@@ -73,13 +73,13 @@ describe.each(rows)('%s at %s (%s), %s', (name, vendor, host, model) => {
   test('gets names and properties that it takes, and its client its own again', () => {
     const given = requests[name]([
       { name: 'find.it!', schema: odd },
-      { name: 'b', schema: plain },
+      { name: 'bar', schema: plain },
     ])
     const { body, notes, context } = sent(given)
     expect(strictToolsOf(host).checkTools(body, model)).toEqual([])
     const [first, second] = declaredIn(name, body)
     expect(notes.map(({ code }) => code)).toContain('tool.renamed')
-    expect(second).toEqual({ name: 'b', schema: plain })
+    expect(second).toEqual({ name: 'bar', schema: plain })
     const [top = '', filter = ''] = Object.keys(first?.schema['properties'] as object)
     const written = JSON.stringify({ [top]: 12345678901, [filter]: '$top' })
     const upstream = protocols[name].encodeResponse(calling(first?.name ?? '', written)).wire
@@ -98,8 +98,8 @@ describe.each(rows)('%s at %s (%s), %s', (name, vendor, host, model) => {
   test('gets the first of two tools with one name', () => {
     const { body, notes } = sent(
       requests[name]([
-        { name: 'a', schema: plain },
-        { name: 'a', schema: { ...plain, title: 'other' } },
+        { name: 'add', schema: plain },
+        { name: 'add', schema: { ...plain, title: 'other' } },
       ]),
     )
     expect(declaredIn(name, body)).toHaveLength(1)
@@ -112,14 +112,14 @@ describe.each(rows)('%s at %s (%s), %s', (name, vendor, host, model) => {
     ['a recursive one', { ...closed, properties: { city: { $ref: '#' } } }],
     ['no root', {}],
   ])('gets a strict function that it takes: %s', (_, schema) => {
-    const { body } = sent(requests[name]([{ name: 'a', schema, strict: true }]))
+    const { body } = sent(requests[name]([{ name: 'add', schema, strict: true }]))
     expect(strictToolsOf(host).checkTools(body, model)).toEqual([])
   })
 
   test('gets what it takes unchanged', () => {
     // One of these vendors refuses the flag itself.
     const strict = vendor !== 'moonshot'
-    const given = requests[name]([{ name: 'a', schema: closed, ...(strict && { strict }) }])
+    const given = requests[name]([{ name: 'add', schema: closed, ...(strict && { strict }) }])
     const { body, context } = translateRequest(given, { from: name, to: name, vendor })
     expect(body).toBe(given)
     expect(context).toEqual({ from: name, to: name })

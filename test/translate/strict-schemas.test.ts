@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { strictToolsOf } from '../../src/testing/index.ts'
+import { requests } from '../support/tool-requests.ts'
 import { translateRequest } from '../support/untyped.ts'
 
 const schema = {
@@ -63,5 +65,89 @@ describe.each(
     expect(parameters).toEqual(isStrict && isSubset ? fitting : schema)
     const codes = notes.filter(({ code }) => code === 'schema.keywords')
     expect(codes).toHaveLength(isSubset ? 1 + Number(isStrict) : 0)
+  })
+})
+
+const names = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+const optional = (count: number, prefix: string) => ({
+  type: 'object',
+  properties: Object.fromEntries(names(count, prefix).map(name => [name, { type: 'string' }])),
+  additionalProperties: false,
+})
+const unions = (count: number, prefix: string) => ({
+  type: 'object',
+  properties: Object.fromEntries(
+    names(count, prefix).map((name, i) => [
+      name,
+      i % 2 ? { type: ['string', 'null'] } : { anyOf: [{ type: 'string' }, { type: 'null' }] },
+    ]),
+  ),
+  required: names(count, prefix),
+  additionalProperties: false,
+})
+const conditional = {
+  type: 'object',
+  properties: {
+    place: {
+      type: 'object',
+      properties: { kind: { type: 'string' } },
+      allOf: [{ if: { required: ['kind'] }, ['then' as string]: { properties: { zip: {} } } }],
+    },
+  },
+}
+
+describe.each([
+  { to: 'messages', model: 'claude-opus-5', host: 'anthropic' },
+  { to: 'converse', model: claude, host: 'bedrock' },
+] as const)('what is too much for one grammar, toward $to', ({ to, model, host }) => {
+  const callers = (['chat-completions', 'responses', 'messages', 'converse'] as const).filter(
+    from => from !== to || to === 'messages',
+  )
+
+  test.each<[string, object[], boolean[]]>([
+    ['24 optional properties', [optional(24, 'a')], [true]],
+    ['25 optional properties', [optional(25, 'a')], [false]],
+    [
+      'optional ones of all',
+      [optional(14, 'a'), optional(14, 'b'), optional(10, 'c')],
+      [true, false, true],
+    ],
+    ['16 unions', [unions(16, 'a')], [true]],
+    ['17 unions', [unions(17, 'a'), unions(1, 'b')], [false, true]],
+    ['properties of a part of the conditions', [conditional, optional(1, 'b')], [false, true]],
+  ])('is sent without `strict`: %s', (_, schemas, expected) => {
+    for (const from of callers) {
+      const given = requests[from](
+        schemas.map((one, i) => ({ name: `find_${i}`, schema: one as never, strict: true })),
+      )
+      const vendor = to === 'messages' ? 'anthropic' : 'bedrock'
+      const { body, notes } = translateRequest({ ...given, model }, { from, to, vendor, model })
+      const { tools } = protocols[to].decodeRequest(body).value
+      expect(tools?.map(tool => tool.type === 'function' && tool.strict === true)).toEqual(expected)
+      expect(notes.filter(({ code }) => code === 'tool.strict')).toHaveLength(
+        expected.filter(one => !one).length,
+      )
+      expect(strictToolsOf(host).checkTools(body, model)).toEqual([])
+    }
+  })
+
+  test('the schema of the response counts, and stays', () => {
+    const { body } = translateRequest(
+      {
+        ...requests['chat-completions']([
+          { name: 'find', schema: optional(20, 'a'), strict: true },
+        ]),
+        model,
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'found', strict: true, schema: optional(20, 'b') },
+        },
+      },
+      { from: 'chat-completions', to, model },
+    )
+    const { tools, output } = protocols[to].decodeRequest(body).value
+    expect(tools?.map(tool => tool.type === 'function' && tool.strict === true)).toEqual([false])
+    expect(output?.format?.type).toBe('schema')
   })
 })

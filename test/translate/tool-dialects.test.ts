@@ -146,8 +146,12 @@ describe('a server that requires a type in each schema', () => {
   })
 
   test('a name begins with a letter', () => {
-    const { body } = written('chat-completions', open, { vendor: 'moonshot', name: '21st_magic' })
-    expect(body).toContain('"name":"_21st_magic"')
+    const named = (name: string) =>
+      written('chat-completions', open, { vendor: 'moonshot', name }).body
+    expect(named('21st_magic')).toContain('"name":"_21st_magic"')
+    expect(named('ls')).toContain('"name":"ls_"')
+    expect(named('3')).toContain('"name":"_3_"')
+    expect(named('_ls')).toContain('"name":"_ls"')
   })
 })
 

@@ -137,9 +137,45 @@ test.each<[string, boolean]>([
   expect(compiles(pattern, 'python')).toBe(expected)
 })
 
+test.each<[string, boolean]>([
+  ['^a\\d[\\[\\]]\\.[^a-z]{1,9}$', true],
+  ['(?i)(?:a|b)', true],
+  ['(?P<a>b)', true],
+  ['\\\\1', true],
+  ['[a-z]-[0-9]', true],
+  ['^[a[\\]|@]+$', false],
+  ['[a-z&&b]', false],
+  ['(?!a)b', false],
+  ['(?=a)b', false],
+  ['(?<=ab)c', false],
+  ['(a)\\1', false],
+  ['(?P<a>b)(?P=a)', false],
+  ['\\p{L}', false],
+])('an engine without backtracking compiles %s: %s', (pattern, expected) => {
+  expect(compiles(pattern, 'linear')).toBe(expected)
+})
+
+test.each(['chat-completions', 'messages', 'responses'] as const)(
+  'DeepSeek gets no pattern with brackets in brackets, or one that looks ahead, over %s',
+  to => {
+    for (const from of protocolNames)
+      for (const pattern of ['^[a[\\]]+$', '^(?=.*@).+$']) {
+        const { a, b, codes } = written(
+          from,
+          to,
+          { type: 'string', pattern },
+          { vendor: 'deepseek' },
+        )
+        expect(a).toEqual({ type: 'string', description: `(pattern: ${JSON.stringify(pattern)})` })
+        expect(b).toEqual({ pattern: '^[a-z]+$' })
+        expect(codes).toEqual(['schema.keywords'])
+      }
+  },
+)
+
 test('a long pattern is read in linear time', () => {
   const from = performance.now()
   for (const part of ['(?<=', '\\', '\\p', '[', '(?<', '(?:'])
-    compiles(part.repeat(100_000), 'python')
+    for (const by of ['python', 'linear'] as const) compiles(part.repeat(100_000), by)
   expect(performance.now() - from).toBeLessThan(5000)
 })

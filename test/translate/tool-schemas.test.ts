@@ -52,6 +52,31 @@ describe.each(pairs)('tools $name', ({ from, to }) => {
     })
   })
 
+  test.runIf(folds)('conditions in one list give the properties of all their branches', () => {
+    const when = (kind: string, then: Schema) => ({
+      if: { properties: { kind: { const: kind } } },
+      ['then' as string]: then,
+    })
+    const allOf = [
+      when('a', { properties: { x: { type: 'string' }, z: {} }, required: ['x', 'z'] }),
+      when('b', { properties: { x: { type: 'number' }, y: city }, required: ['y'] }),
+      { required: ['kind'] },
+    ]
+    const { tools, notes } = schemaOf({ type: 'object', properties: { kind: city }, allOf })
+    expect(tools[0]?.schema).toEqual({
+      type: 'object',
+      properties: {
+        kind: city,
+        x: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+        z: {},
+        y: city,
+      },
+      required: ['kind'],
+      description: `(allOf: ${JSON.stringify(allOf)})`,
+    })
+    expect(notes).toEqual(['tool.schema-root'])
+  })
+
   test('the root is an object with properties, and an array has items', () => {
     const bare = {
       type: 'object',

@@ -1,7 +1,13 @@
 import type { Place } from '../../canonical/message.ts'
-import type { JsonObject } from '../json/json.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
 import { schemaAt } from './schema-references.ts'
-import { closeObjects, fitSchema, mapSchemas, type SchemaSubset } from './schema-subset.ts'
+import {
+  closeObjects,
+  everySchema,
+  fitSchema,
+  mapSchemas,
+  type SchemaSubset,
+} from './schema-subset.ts'
 import { hasLookaround } from './strict-subset.ts'
 
 type Reporting = {
@@ -73,10 +79,23 @@ export function enforceable(
 }
 
 export const isEnforceable = (schema: JsonObject): boolean =>
-  closeObjects(fitSchema(schema, refusedKeywords)) === schema && endsSomewhere(schema)
+  closeObjects(fitSchema(schema, refusedKeywords)) === schema && isClosable(schema)
+
+/**
+ * Can a grammar be made of the schema when its objects are closed? Not of one that contains itself,
+ * and not of one with properties that only a part of the conditions for the object describes.
+ */
+export const isClosable = (root: JsonObject): boolean =>
+  everySchema(root, one => !isSpread(one)) && endsSomewhere(root)
+
+/** Are properties of the object described elsewhere, where it would exclude the others? */
+function isSpread({ allOf, then, else: other }: JsonObject): boolean {
+  const parts = [then, other, ...(Array.isArray(allOf) ? allOf : [])]
+  return parts.some(one => isObject(one) && ('properties' in one || '$ref' in one || isSpread(one)))
+}
 
 /** Does each reference lead to a schema that does not contain itself? Grammars have no recursion. */
-export function endsSomewhere(root: JsonObject): boolean {
+function endsSomewhere(root: JsonObject): boolean {
   const done = new Set<JsonObject>()
   const isWell = (schema: JsonObject, open: readonly JsonObject[]): boolean => {
     let fits = true

@@ -1,5 +1,6 @@
 import type { SchemaDialect, ToolOptions } from '../../protocol.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { outputSchema } from './output-schema.ts'
 import { toolSchema } from './tool-schema.ts'
 
 /** The dialect of the target, or a smaller one that its server or the model takes. */
@@ -11,6 +12,8 @@ export function dialectOf(taken: ToolOptions['schemas'], own: SchemaDialect): Sc
       return { ...own, plainRoot: true, form: 'typed', references: 'bare' }
     case 'flat':
       return { ...own, plainRoot: true, references: 'none', rootKeys: flatRoot }
+    case 'linear':
+      return { ...own, plainRoot: false, patterns: 'linear' }
     case 'portable':
       return { ...asTheyAre, patterns: 'python' }
     case 'anchored':
@@ -56,6 +59,20 @@ function withSchema(
   if (words === undefined || !('name' in tool)) return { ...tool, [key]: value }
   const description = [tool['description'], words].filter(Boolean).join(' ')
   return { ...tool, description, [key]: value }
+}
+
+/** The same of the schema of the response, at this path of the body. */
+export function fitOutput(
+  body: JsonObject,
+  path: readonly string[],
+  dialect: SchemaDialect,
+  report: { add(code: 'schema.keywords', at: string): void },
+): JsonObject {
+  const given = path.reduce<unknown>((one, key) => (isObject(one) ? one[key] : undefined), body)
+  if (!isObject(given)) return body
+  const { schema, lost } = outputSchema(given, dialect)
+  if (lost.length > 0) report.add('schema.keywords', `/${path.join('/')}`)
+  return schema === given ? body : withSchema(body, path, schema, undefined)
 }
 
 /** As `fitTools`, of tools with their schema at this path. `at`: JSON pointer of the list. */

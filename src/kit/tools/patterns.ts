@@ -4,8 +4,10 @@ import type { SchemaSubset } from './schema-subset.ts'
 
 /**
  * Which regular expressions a server takes in a schema. `python`: those that Python compiles, as
- * many servers do with every pattern. `anchored`: those of llama.cpp, which turns them into a
+ * many servers do with every pattern. `linear`: of these, those that engines without backtracking
+ * compile, too, such as those of Rust and Go. `anchored`: those of llama.cpp, which turns them into a
  * grammar without classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
+ * https://github.com/NangoHQ/nango/issues/7547, https://docs.rs/regex/latest/regex/#syntax,
  * https://github.com/openclaw/openclaw/issues/113562,
  * https://github.com/openclaw/openclaw/issues/108580
  */
@@ -13,7 +15,7 @@ export type Patterns = NonNullable<SchemaDialect['patterns']>
 
 /** Does such a server take this pattern? */
 export const compiles = (pattern: string, by: Patterns): boolean =>
-  by === 'python' ? isPython(pattern) : isAnchored(pattern)
+  isPython(pattern) && (by === 'python' || (by === 'linear' ? isLinear : isAnchored)(pattern))
 
 /**
  * What Python refuses and JavaScript takes, each in a group of its own: escapes such as `\p`, named
@@ -47,12 +49,18 @@ function isWhole(pattern: string): boolean {
   }
 }
 
+/** Nothing that looks around or back, and no brackets in brackets, which are sets of their own. */
+function isLinear(pattern: string): boolean {
+  if (/\\[1-9k]/.test(pattern.replaceAll('\\\\', ''))) return false
+  const plain = pattern.replace(/\\./gs, '.')
+  return !/\(\?(<?[=!]|P=)|\[\^?[^[\]]*(\[|&&|--|~~)/.test(plain)
+}
+
 const isAnchored = (pattern: string): boolean =>
   pattern.length > 1 &&
   pattern.startsWith('^') &&
   pattern.endsWith('$') &&
-  !/\(\?(?!:)|\\[bBdDsSwW]/.test(pattern) &&
-  isPython(pattern)
+  !/\(\?(?!:)|\\[bBdDsSwW]/.test(pattern)
 
 const refusing = (by: Patterns): SchemaSubset => ({
   pattern: value => typeof value === 'string' && !compiles(value, by),
@@ -68,6 +76,7 @@ const isOften = (value: unknown) => typeof value === 'number' && value > mostRep
 /** The keywords that such a server refuses. */
 export const refusedPatterns: Readonly<Record<Patterns, SchemaSubset>> = {
   python: refusing('python'),
+  linear: refusing('linear'),
   anchored: {
     ...refusing('anchored'),
     minLength: isOften,

@@ -187,7 +187,11 @@ export function foldRoot(schema: JsonObject): JsonObject {
   }
 }
 
-type Folded = { properties: JsonObject; required: Set<unknown> }
+/** `isIf`: some of the properties depend on a condition. */
+type Folded = { properties: JsonObject; required: Set<unknown>; isIf: boolean }
+
+/** Where branches are. `condition`: what holds if it does, and what holds else. */
+const branching = [...unions, 'condition'] as const
 
 /** Branches that contain each other are read this deep. */
 const deepest = 20
@@ -196,29 +200,33 @@ const deepest = 20
 function folded(schema: JsonObject, root: JsonObject, open: readonly JsonObject[]): Folded {
   const properties: JsonObject = isObject(schema['properties']) ? { ...schema['properties'] } : {}
   const required = new Set<unknown>(namesIn(schema))
-  if (open.length >= deepest || open.includes(schema)) return { properties, required }
-  for (const key of unions) {
+  const isIf = schema['if'] !== undefined
+  if (open.length >= deepest || open.includes(schema)) return { properties, required, isIf }
+  for (const key of branching) {
     const branches = branchesOf(schema, key, root).map(branch =>
       folded(branch, root, [...open, schema]),
     )
+    const isChoice = key !== 'allOf' || branches.some(branch => branch.isIf)
     const found = new Map<string, unknown[]>()
     for (const branch of branches)
       for (const name in branch.properties)
         found.set(name, [...(found.get(name) ?? []), branch.properties[name]])
     for (const [name, forms] of found)
-      if (!Object.hasOwn(properties, name)) setOwn(properties, name, oneOf(forms, key))
+      if (!Object.hasOwn(properties, name)) setOwn(properties, name, oneOf(forms, isChoice))
     const names = new Set(branches.flatMap(branch => [...branch.required]))
+    const isTotal = key !== 'condition' || branches.length > 1
     for (const name of names)
-      if (key === 'allOf' || branches.every(branch => branch.required.has(name))) required.add(name)
+      if (key === 'allOf' || (isTotal && branches.every(branch => branch.required.has(name))))
+        required.add(name)
   }
-  return { properties, required }
+  return { properties, required, isIf }
 }
 
 /** A property as its branches describe it: alternatives where they differ. */
-function oneOf(forms: readonly unknown[], key: (typeof unions)[number]): unknown {
+function oneOf(forms: readonly unknown[], isChoice: boolean): unknown {
   const texts = forms.map(form => JSON.stringify(form))
   const different = forms.filter((_, i) => texts.indexOf(texts[i] ?? '') === i)
-  if (different.length === 1 || key === 'allOf') return different[0]
+  if (different.length === 1 || !isChoice) return different[0]
   return { anyOf: different }
 }
 
@@ -227,10 +235,10 @@ const namesIn = ({ required }: JsonObject): unknown[] => (Array.isArray(required
 /** The alternatives, also those that are defined elsewhere in the schema. */
 function branchesOf(
   schema: JsonObject,
-  key: (typeof unions)[number],
+  key: (typeof branching)[number],
   root: JsonObject,
 ): JsonObject[] {
-  const list = schema[key]
+  const list = key === 'condition' ? [schema['then'], schema['else']] : schema[key]
   if (!Array.isArray(list)) return []
   return list.filter(isObject).map(branch => definitionOf(root, branch) ?? branch)
 }

@@ -96,7 +96,10 @@ export type ChatCompletionsOptions = Pick<
   instructionsRole?: 'system' | 'developer'
   /** Writes call ids of nine letters and digits, which some servers require. Default false. */
   shortIds?: boolean
-  /** Tool names begin with a letter or an underscore, which some servers require. Default false. */
+  /**
+   * Tool names begin with a letter or an underscore and have three characters at least, which some
+   * servers require. Default false.
+   */
   namesByLetter?: boolean
   /**
    * How reasoning is turned on and off. `effort` (default): by `reasoning_effort` only. `always`:

@@ -107,10 +107,24 @@ function isRecursive(root: JsonObject, reference: string): boolean {
   return reach(reference)
 }
 
-/** Limits over all strict tools of a request. Source: as above. */
-function checkStrictCount(all: readonly Declared[], faults: string[]): void {
+/**
+ * Limits over all strict tools of a request. Sources: as above,
+ * https://github.com/elie222/inbox-zero/issues/2323 (optional ones, 2026-04-20)
+ */
+export function checkStrictCount(all: readonly Declared[], faults: string[]): void {
   const strict = all.filter(isStrict)
   if (strict.length > 20) faults.push('/tools: more than 20 strict ones')
+  const count = { optional: 0, unions: 0 }
+  const rule: SchemaRule = ({ schema }) => {
+    const wanted = listIn(schema['required'])
+    count.optional += entriesIn(schema['properties']).filter(
+      ([name]) => !wanted.includes(name),
+    ).length
+    if (Array.isArray(schema['anyOf']) || listIn(schema['type']).length > 1) count.unions++
+  }
+  for (const { schema } of strict) if (isObject(schema)) checkSchema(schema, [rule], '')
+  if (count.optional > 24) faults.push('/tools: too many optional parameters (limit: 24)')
+  if (count.unions > 16) faults.push('/tools: too many parameters with union types (limit: 16)')
 }
 
 export const anthropic: Host = {

@@ -1,4 +1,4 @@
-import { rules, strictRules } from './anthropic.ts'
+import { checkStrictCount, rules, strictRules } from './anthropic.ts'
 import { type Host, isStrict, objectAtRoot, upTo } from './host.ts'
 import { atRoot, newestDraft, refuses } from './schema-rules.ts'
 
@@ -20,7 +20,8 @@ export const bedrock: Host = {
   ],
   // https://github.com/vercel/ai/pull/10260 (2025-11-15),
   // https://github.com/anomalyco/opencode/pull/48582 (2026-09-12)
-  more: (all, faults) => {
+  more: (all, faults, model) => {
+    if (/anthropic|claude/.test(model)) checkStrictCount(all, faults)
     for (const { at, description } of all)
       if (description !== undefined && !String(description).trim())
         faults.push(`${at}/description: shorter than 1`)

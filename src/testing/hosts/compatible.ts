@@ -9,7 +9,7 @@ import {
   pythonPatterns,
   rootWithout,
 } from './host.ts'
-import { atRoot, listIn, newestDraft, refuses } from './schema-rules.ts'
+import { atRoot, listIn, newestDraft, refuses, type SchemaRule } from './schema-rules.ts'
 
 // https://github.com/SylphxAI/pdf-reader-mcp/issues/63 (2025-05-22)
 export const mistral: Host = {
@@ -27,12 +27,22 @@ export const mistral: Host = {
 // https://github.com/refly-ai/refly/issues/1794 (2025-12-10) and
 // https://github.com/mrexodia/ida-pro-mcp/issues/129 (2025-09-06): names,
 // https://api-docs.deepseek.com/api/create-chat-completion (2026-11-30): at most 128 functions,
-// https://github.com/anthropics/claude-code/issues/92964 (2026-09-09): patterns
+// https://github.com/anthropics/claude-code/issues/92964 (2026-09-09): patterns,
+// https://github.com/NangoHQ/nango/issues/7547 (2026-09-15): brackets in brackets
+const noNestedBrackets: SchemaRule = ({ schema, at }, faults) => {
+  const { pattern } = schema
+  let isOpen = false
+  for (const [one] of typeof pattern === 'string' ? pattern.matchAll(/\\.|[[\]]/gs) : []) {
+    if (one === '[' && isOpen) faults.push(`${at}: '${String(pattern)}' is not a 'regex'`)
+    if (one.length === 1) isOpen = one === '['
+  }
+}
+
 export const deepseek: Host = {
   protocols: openProtocols,
   name: openName,
   most: 128,
-  rules: () => [newestDraft, objectAtRoot, pythonPatterns],
+  rules: () => [newestDraft, objectAtRoot, pythonPatterns, noNestedBrackets],
 }
 
 export const groq: Host = {

@@ -27,7 +27,8 @@ const rules: readonly SchemaRule[] = [
 export const moonshot: Host = {
   protocols: ['chat-completions'],
   // https://github.com/MoonshotAI/kimi-cli/issues/2531 (2026-07-22): a digit in front is refused
-  name: () => /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/,
+  // and https://platform.kimi.ai/docs/api/tool-use (2026-11-30): three letters at least
+  name: () => /^[a-zA-Z_][a-zA-Z0-9_-]{2,63}$/,
   // https://platform.kimi.ai/docs/api/tool-use (2026-11-30)
   most: 128,
   rules: () => rules,

@@ -1,7 +1,8 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json/json.ts'
-import { endsSomewhere, enforceable, isEnforceable } from '../../kit/tools/enforceable.ts'
+import { enforceable, isClosable, isEnforceable } from '../../kit/tools/enforceable.ts'
+import { fitGrammar } from '../../kit/tools/grammar-limits.ts'
 import { allowsObject, withObjectArguments } from '../../kit/tools/object-schema.ts'
 import { areSpelled } from '../../kit/tools/property-names.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
@@ -9,7 +10,7 @@ import { toolSchema } from '../../kit/tools/tool-schema.ts'
 import type { CodecOptions, Demands, ToolOptions, UpstreamHalf } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { nameTools } from './tool-names.ts'
-import { areManyStrict, withFewStrict, withoutDuplicates, withStrictness } from './tools.ts'
+import { withFewStrict, withoutDuplicates, withStrictness } from './tools.ts'
 
 /**
  * Between equal protocols a named vendor gets the tools that it takes, too: one of each name, names
@@ -22,15 +23,13 @@ export function mendTools(
   report: PassReport,
 ): ReturnType<typeof nameTools> {
   const { spell, spellProperty, longest } = toolNames
+  const { output } = request
   const tools =
     request.tools &&
-    withFewStrict(
-      withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas?.strict, report)),
-      schemas?.strict,
-      report,
-    )
+    withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas?.strict, report))
+  const few = tools && withFewStrict({ tools, ...(output && { output }) }, schemas?.strict, report)
   return nameTools(
-    tools ? { ...request, tools } : request,
+    few ? { ...request, tools: [...few] } : request,
     { spell, longest, namespaces: true, ...(spellProperty && { spellProperty }) },
     report,
   )
@@ -53,7 +52,7 @@ function inGrammar(tool: FunctionTool, report: PassReport): FunctionTool {
   const { parameters, at } = tool
   if (tool.strict !== true || !parameters || isInGrammar(parameters)) return tool
   const { schema, lost } = toolSchema(parameters, { plainRoot: true })
-  if (endsSomewhere(schema)) {
+  if (isClosable(schema)) {
     for (const code of lost) report.add(code, at, 'parameters')
     return { ...tool, parameters: enforceable(schema, { at, field: 'parameters' }, report) }
   }
@@ -83,7 +82,8 @@ export function hasOddTools(
   const request = { messages: [], ...(model !== undefined && { model }) }
   const { toolNames, schemas } = to.demands(request, options)
   const { spellProperty } = toolNames
-  if (areManyStrict(tools, schemas?.strict)) return true
+  const strict = tools.filter(tool => tool.strict === true).map(({ schema }) => schema)
+  if (schemas?.strict === 'grammar' && !fitGrammar([format, ...strict])) return true
   if (format && spellProperty && !areSpelled(format, spellProperty)) return true
   const seen = new Set<string>()
   return tools.some(tool => {
@@ -96,7 +96,7 @@ export function hasOddTools(
 }
 
 /** Vendors that check tools. */
-const checking: ReadonlySet<string> = new Set(['fitting', 'plain', 'typed', 'flat'])
+const checking: ReadonlySet<string> = new Set(['fitting', 'linear', 'plain', 'typed', 'flat'])
 
 function isOdd(
   schema: JsonObject,

@@ -1,13 +1,14 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject } from '../../kit/json/json.ts'
+import { isEnforceable } from '../../kit/tools/enforceable.ts'
+import { fitGrammar, grammarBudget } from '../../kit/tools/grammar-limits.ts'
 import { withObjectArguments } from '../../kit/tools/object-schema.ts'
-import { refusedPatterns } from '../../kit/tools/patterns.ts'
+import { outputSchema } from '../../kit/tools/output-schema.ts'
 import { resolveReferences } from '../../kit/tools/schema-references.ts'
-import { fitSchema } from '../../kit/tools/schema-subset.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
 import { toolKey } from '../../kit/tools/tool-names.ts'
-import { toolSchema, validSchema } from '../../kit/tools/tool-schema.ts'
+import { toolSchema } from '../../kit/tools/tool-schema.ts'
 import type { SchemaDialect } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
@@ -28,18 +29,10 @@ function fitFormat(
   dialect: SchemaDialect,
   report: PassReport,
 ): CanonicalRequest {
-  const { references, patterns } = dialect
   const format = request.output?.format
   if (!format || !('schema' in format)) return request
-  const field = 'output.format.schema'
-  const valid = validSchema(format.schema, dialect)
-  for (const code of valid.lost) report.add(code, undefined, field)
-  const resolved = references ? resolveReferences(valid.schema, references) : undefined
-  if (resolved?.isLess && !valid.lost.includes('schema.reference'))
-    report.add('schema.reference', undefined, field)
-  const bare = resolved?.schema ?? valid.schema
-  const schema = patterns ? fitSchema(bare, refusedPatterns[patterns]) : bare
-  if (schema !== bare) report.add('schema.keywords', undefined, field)
+  const { schema, lost } = outputSchema(format.schema, dialect)
+  for (const code of lost) report.add(code, undefined, 'output.format.schema')
   return schema === format.schema
     ? request
     : { ...request, output: { ...request.output, format: { ...format, schema } } }
@@ -52,14 +45,11 @@ function fitTools(
 ): CanonicalRequest {
   const { tools } = request
   if (!tools) return request
-  const fitting = withFewStrict(
-    withoutDuplicates(tools, report).map(tool => withSchema(tool, dialect, report)),
-    dialect.strict,
-    report,
-  )
+  const fitted = withoutDuplicates(tools, report).map(tool => withSchema(tool, dialect, report))
+  const fitting = withFewStrict({ ...request, tools: fitted }, dialect.strict, report)
   return fitting.length === tools.length && fitting.every((tool, i) => tool === tools[i])
     ? request
-    : { ...request, tools: fitting }
+    : { ...request, tools: [...fitting] }
 }
 
 function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): Tool {
@@ -86,32 +76,31 @@ export function withStrictness(tool: FunctionTool, report: PassReport): Function
   return { ...lax, strict: false }
 }
 
-/** Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs */
-const mostStrict = 20
-
-/** Are there more strict functions than what enforces grammars takes? */
-export const areManyStrict = (
-  tools: readonly object[],
-  strictness: SchemaDialect['strict'],
-): boolean =>
-  strictness === 'grammar' &&
-  tools.length > mostStrict &&
-  tools.filter(tool => 'strict' in tool && tool.strict === true).length > mostStrict
-
 /** What enforces grammars takes few strict functions, and refuses the request with more. */
 export function withFewStrict(
-  tools: Tool[],
+  { tools = [], output }: Pick<CanonicalRequest, 'tools' | 'output'>,
   strictness: SchemaDialect['strict'],
   report: PassReport,
-): Tool[] {
-  if (!areManyStrict(tools, strictness)) return tools
-  let strict = 0
+): readonly Tool[] {
+  if (strictness !== 'grammar') return tools
+  const format = output?.format && 'schema' in output.format ? output.format.schema : undefined
+  const strict = tools.filter(isStrict)
+  if (fitGrammar([format, ...strict.map(({ parameters }) => parameters)])) return tools
+  const left = grammarBudget(format)
   return tools.map(tool => {
-    if (tool.type !== 'function' || tool.strict !== true || ++strict <= mostStrict) return tool
+    if (!isStrict(tool) || isLaxAnyway(tool) || left.takes(tool.parameters)) return tool
     report.add('tool.strict', tool.at, 'strict')
-    return { ...tool, strict: false }
+    const { strictImplied: _, ...lax } = tool
+    return { ...lax, strict: false }
   })
 }
+
+const isStrict = (tool: Tool): tool is FunctionTool =>
+  tool.type === 'function' && tool.strict === true
+
+/** Where nobody asked for it, it is left out with a schema that cannot be enforced. */
+const isLaxAnyway = ({ strictImplied, parameters }: FunctionTool) =>
+  strictImplied === true && isObject(parameters) && !isEnforceable(parameters)
 
 function withOutput(tool: Tool, { references }: SchemaDialect, report: PassReport): Tool {
   if (!references || tool.type !== 'function' || !isObject(tool.output)) return tool

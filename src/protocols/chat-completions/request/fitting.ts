@@ -5,7 +5,7 @@ import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
-import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
+import { dialectOf, fitOutput, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
@@ -14,7 +14,12 @@ import { fitMessages } from './fitting-messages.ts'
 
 const longest = 64
 
-const schemaDialect: SchemaDialect = { strict: 'closed', patterns: 'python' }
+/** For the keyword in responses: https://github.com/vercel/ai/pull/20621 (2026-09-10) */
+const schemaDialect: SchemaDialect = {
+  strict: 'closed',
+  patterns: 'python',
+  outputWithout: ['propertyNames'],
+}
 
 const later = {
   auto: 'user',
@@ -59,7 +64,8 @@ export function demands(
 
 const byLetter = (name: string): string => {
   const mapped = mapName(name, longest)
-  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, longest - 1)}`
+  const begun = /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, longest - 1)}`
+  return begun.padEnd(3, '_')
 }
 
 type Edit = EditWith<Options, ChatCompletionsReport>
@@ -158,7 +164,8 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   const dialect = dialectOf(taken, schemaDialect)
   const path = ['function', 'parameters']
   const tools = fitSchemas(body['tools'], { at: '/tools', path, dialect }, report)
-  return tools === body['tools'] ? body : { ...body, tools }
+  const fitted = tools === body['tools'] ? body : { ...body, tools }
+  return fitOutput(fitted, ['response_format', 'json_schema', 'schema'], dialect, report)
 }
 
 /**

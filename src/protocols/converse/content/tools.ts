@@ -7,7 +7,7 @@ import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
-import { endsSomewhere, enforceable } from '../../../kit/tools/enforceable.ts'
+import { enforceable, isClosable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import { objectSchema } from '../../../kit/tools/object-schema.ts'
@@ -197,7 +197,7 @@ function encodeFunction(tool: FunctionTool, writing: RequestWriting): ConverseWr
   const isRefused = strict === true && !native && refusesSchemas(writing.model)
   if (isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
   const isClaude = !native && family === 'claude'
-  const isUnfit = strict === true && isClaude && parameters != null && !endsSomewhere(parameters)
+  const isUnfit = strict === true && isClaude && parameters != null && !isClosable(parameters)
   if (isUnfit && !isRefused && !strictImplied) report.add('tool.strict', at, 'strict')
   const isStrict = strict && !isRefused && !isUnfit && (!strictImplied || native)
   const shown =

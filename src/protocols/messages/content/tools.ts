@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { endsSomewhere, enforceable, isEnforceable } from '../../../kit/tools/enforceable.ts'
+import { enforceable, isClosable, isEnforceable } from '../../../kit/tools/enforceable.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import { objectSchema } from '../../../kit/tools/object-schema.ts'
@@ -201,7 +201,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWritt
   report.node(tool, written)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const enforced = !native && strict === true && parameters
-  const isUnfit = enforced && !(strictImplied ? isEnforceable(enforced) : endsSomewhere(enforced))
+  const isUnfit = enforced && !(strictImplied ? isEnforceable(enforced) : isClosable(enforced))
   if (isUnfit) report.add('tool.strict', at, 'parameters')
   const shown =
     enforced && !strictImplied && !isUnfit

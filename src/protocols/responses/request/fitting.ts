@@ -4,7 +4,7 @@ import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
 import { isObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
-import { dialectOf, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
+import { dialectOf, fitOutput, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
@@ -12,7 +12,12 @@ import type { Options } from '../options.ts'
 
 const longest = 128
 
-const schemaDialect: SchemaDialect = { strict: 'closed', patterns: 'python' }
+/** For the keyword in responses: https://github.com/vercel/ai/pull/20621 (2026-09-10) */
+const schemaDialect: SchemaDialect = {
+  strict: 'closed',
+  patterns: 'python',
+  outputWithout: ['propertyNames'],
+}
 
 /** Calls and results are items of their own, linked by the id alone. */
 export function demands(): Demands {
@@ -76,7 +81,8 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
       )
     }
   const tools = fitTools(body['tools'], fitAt('/tools'))
-  return tools === body['tools'] ? body : { ...body, tools }
+  const fitted = tools === body['tools'] ? body : { ...body, tools }
+  return fitOutput(fitted, ['text', 'format', 'schema'], dialect, report)
 }
 
 const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {
