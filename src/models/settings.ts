@@ -46,7 +46,7 @@ export function modelSettings(
     limits: { output: model.outputTokens, budget: model.budget?.most },
     ...(maker.protocols.includes(protocol)
       ? { maker: maker.vendor ?? maker.name, ...inItsTerms(model, protocol) }
-      : { options: {}, unsupported: [] }),
+      : elsewhere(model, protocol)),
   }
   made.set(model, { ...known, [protocol]: settings })
   return settings
@@ -60,6 +60,19 @@ const inItsTerms = (model: Model, protocol: ProtocolName) => ({
     ...(model.efforts === '' ? effortFields[protocol] : []),
     ...(model.refuses ?? []),
   ],
+  dependent: dependentOf(model, protocol),
+})
+
+/**
+ * What a model refuses wherever it is served: to be told not to think, other sampling than its own,
+ * and a choice of tools that forces one.
+ */
+const elsewhere = (model: Model, protocol: ProtocolName) => ({
+  options: optionsElsewhere[protocol]?.(model) ?? {},
+  unsupported:
+    model.sampling === 'none'
+      ? [...samplingFields[protocol], ...(protocol === 'chat-completions' ? ['top_k'] : [])]
+      : [],
   dependent: dependentOf(model, protocol),
 })
 
@@ -108,7 +121,10 @@ const isOn = (thinking: unknown) =>
 
 /** Does a request ask for thinking? */
 const thinks: Record<ProtocolName, (body: JsonObject) => boolean> = {
-  'chat-completions': body => isEffort(body['reasoning_effort']),
+  'chat-completions': ({ reasoning_effort: effort, reasoning }) =>
+    isEffort(effort) ||
+    isEffort(under(reasoning, 'effort')) ||
+    under(reasoning, 'enabled') === true,
   responses: body => isEffort(under(body['reasoning'], 'effort')),
   messages: body => isOn(body['thinking']),
   'generate-content': never,
@@ -117,6 +133,8 @@ const thinks: Record<ProtocolName, (body: JsonObject) => boolean> = {
 
 /** Has a request the first of two values of which the model takes one? */
 const hasTemperature: Partial<Record<ProtocolName, (body: JsonObject) => boolean>> = {
+  'chat-completions': body => body['temperature'] != null,
+  responses: body => body['temperature'] != null,
   messages: body => body['temperature'] != null,
   converse: body => under(body['inferenceConfig'], 'temperature') != null,
 }
@@ -205,6 +223,25 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
     }),
   }),
 }
+
+/** The same where a model is served in the words of others. */
+const optionsElsewhere: Partial<Record<ProtocolName, (model: Model) => WrittenOptions>> = {
+  'chat-completions': model => ({
+    ...leastEfforts(model),
+    ...group('chatCompletions', {
+      thinkingOff: isAlwaysThinking(model) ? 'least' : undefined,
+      toolChoice: model.toolChoice && 'unforced',
+    }),
+  }),
+  responses: model => ({
+    ...leastEfforts(model),
+    ...group('responses', { toolChoice: model.toolChoice && 'unforced' }),
+  }),
+}
+
+/** What cannot be told not to think is told to think as little as it can. */
+const leastEfforts = (model: Model): WrittenOptions =>
+  isAlwaysThinking(model) ? effortsOf(model.efforts || undefined) : {}
 
 /** What is written to turn thinking off. Undefined: what says so. */
 function offOf(model: Model): 'between_tools' | 'omit' | undefined {

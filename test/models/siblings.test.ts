@@ -7,7 +7,14 @@ import { translateRequest } from '../support/untyped.ts'
 
 type Wire = Record<string, unknown>
 /** `effort`: `none` turns thinking off. */
-type Wish = { effort?: string; sampling?: boolean; stop?: boolean; most?: number; tools?: boolean }
+type Wish = {
+  effort?: string
+  sampling?: boolean
+  stop?: boolean
+  most?: number
+  tools?: boolean
+  forced?: boolean
+}
 
 const text = 'x'
 const parameters = { type: 'object', properties: {} }
@@ -19,7 +26,7 @@ const words = (effort: string) =>
 
 /** The same wish in each protocol. */
 const asking: Record<ProtocolName, (model: string, wish: Wish) => [Wire, { path?: string }]> = {
-  'chat-completions': (model, { effort, sampling, stop, most, tools }) => [
+  'chat-completions': (model, { effort, sampling, stop, most, tools, forced }) => [
     {
       model,
       messages: [user],
@@ -28,10 +35,11 @@ const asking: Record<ProtocolName, (model: string, wish: Wish) => [Wire, { path?
       ...(stop && { stop: ['END'] }),
       ...(most && { max_completion_tokens: most }),
       ...(tools && { tools: [{ type: 'function', function: { name: 'f', parameters } }] }),
+      ...(forced && { tool_choice: 'required' }),
     },
     {},
   ],
-  responses: (model, { effort, sampling, most, tools }) => [
+  responses: (model, { effort, sampling, most, tools, forced }) => [
     {
       model,
       input: text,
@@ -39,10 +47,11 @@ const asking: Record<ProtocolName, (model: string, wish: Wish) => [Wire, { path?
       ...(sampling && { temperature: 0.3, top_p: 0.5 }),
       ...(most && { max_output_tokens: most }),
       ...(tools && { tools: [{ type: 'function', name: 'f', parameters, strict: false }] }),
+      ...(forced && { tool_choice: 'required' }),
     },
     {},
   ],
-  messages: (model, { effort, sampling, stop, most = 9000, tools }) => [
+  messages: (model, { effort, sampling, stop, most = 9000, tools, forced }) => [
     {
       model,
       max_tokens: most,
@@ -51,10 +60,11 @@ const asking: Record<ProtocolName, (model: string, wish: Wish) => [Wire, { path?
       ...(sampling && { temperature: 0.3, top_p: 0.5 }),
       ...(stop && { stop_sequences: ['END'] }),
       ...(tools && { tools: [{ name: 'f', input_schema: parameters }] }),
+      ...(forced && { tool_choice: { type: 'any' } }),
     },
     {},
   ],
-  'generate-content': (model, { effort, sampling, stop, most, tools }) => [
+  'generate-content': (model, { effort, sampling, stop, most, tools, forced }) => [
     {
       contents: [{ role: 'user', parts: [{ text }] }],
       generationConfig: {
@@ -67,10 +77,11 @@ const asking: Record<ProtocolName, (model: string, wish: Wish) => [Wire, { path?
         }),
       },
       ...(tools && { tools: [{ functionDeclarations: [{ name: 'f' }] }] }),
+      ...(forced && { toolConfig: { functionCallingConfig: { mode: 'ANY' } } }),
     },
     { path: `/v1beta/models/${model}:generateContent` },
   ],
-  converse: (model, { effort, sampling, stop, most, tools }) => [
+  converse: (model, { effort, sampling, stop, most, tools, forced }) => [
     {
       messages: [{ role: 'user', content: [{ text }] }],
       inferenceConfig: {
@@ -80,7 +91,10 @@ const asking: Record<ProtocolName, (model: string, wish: Wish) => [Wire, { path?
       },
       ...(effort && { additionalModelRequestFields: words(effort) }),
       ...(tools && {
-        toolConfig: { tools: [{ toolSpec: { name: 'f', inputSchema: { json: parameters } } }] },
+        toolConfig: {
+          tools: [{ toolSpec: { name: 'f', inputSchema: { json: parameters } } }],
+          ...(forced && { toolChoice: { any: {} } }),
+        },
       }),
     },
     { path: `/model/${model}/converse` },
@@ -159,6 +173,54 @@ describe('sampling', () => {
     const wide = { ...rest, top_p: 0.97 }
     expect(translateRequest(wide, options).body).toBe(wide)
     expect(translateRequest({ ...rest, top_p: 0.5 }, options).body).toEqual(rest)
+  })
+})
+
+describe('Claude in the words of others', () => {
+  test.each<Target>([
+    ['chat-completions', 'anthropic/claude-opus-5.5', 'openrouter'],
+    ['chat-completions', 'anthropic/claude-sonnet-6', 'openrouter'],
+    ['chat-completions', 'anthropic/claude-fable-5.1', 'litellm'],
+    ['chat-completions', 'claude-opus-5-5', 'anthropic'],
+    ['chat-completions', 'claude-opus-5-5'],
+    ['responses', 'anthropic/claude-opus-5.5', 'openrouter'],
+    ['responses', 'anthropic/claude-opus-7', 'litellm'],
+  ])('always thinks, samples by itself and is not forced, over %s of %s (%s)', (...target) => {
+    const wish = { effort: 'none', sampling: true, tools: true, forced: true }
+    for (const { from, wire, json, notes } of sentFor(target, wish)) {
+      expect(json, from).not.toMatch(/"(temperature|top_p|top_k)"|"none"|"disabled"|"enabled":false/)
+      expect(json, from).toMatch(/"effort":"low"|"reasoning_effort":"low"/)
+      expect(wire['tool_choice'], from).toBe('auto')
+      const codes = notes.map(({ code }) => code)
+      expect(codes, from).toEqual(
+        expect.arrayContaining(['model.unsupported', 'tool-choice.not-forced']),
+      )
+      expect(codes.join(), from).toMatch(/reasoning\.(always-on|effort)/)
+    }
+  })
+
+  test('may be told not to think, and to call no tool, where it takes that', () => {
+    const body = {
+      model: 'anthropic/claude-sonnet-5',
+      messages: [user],
+      reasoning: { enabled: false },
+      tools: [{ type: 'function', function: { name: 'find', parameters } }],
+      tool_choice: 'required',
+    }
+    const options = {
+      from: 'chat-completions',
+      to: 'chat-completions',
+      vendor: 'openrouter',
+    } as const
+    expect(translateRequest(body, options).body).toBe(body)
+    const newer = { ...body, model: 'anthropic/claude-opus-5.5', tool_choice: 'none' }
+    expect(translateRequest(newer, options).body).toEqual({
+      model: newer.model,
+      messages: newer.messages,
+      tools: newer.tools,
+      tool_choice: 'none',
+      reasoning: { effort: 'low' },
+    })
   })
 })
 

@@ -109,6 +109,11 @@ export type ChatCompletionsOptions = Pick<
    */
   thinking?: 'effort' | 'always' | 'type' | 'adaptive' | 'flag' | 'template' | 'disable' | 'object'
   /**
+   * `least`: the model cannot be told not to think, so its lowest effort is written, or nothing if
+   * none is known. Default `write`.
+   */
+  thinkingOff?: 'write' | 'least'
+  /**
    * Where reasoning of the history is written. `field` (default): in the field of `reasoningField`.
    * `parts`: as `thinking` parts of the content. `tags`: between `<think>` and `</think>` before
    * the text.
@@ -127,9 +132,10 @@ export type ChatCompletionsOptions = Pick<
   /**
    * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one.
    * `any`: it can force a call, but not a tool by name; then only that tool is offered. `words`:
-   * the same, for servers that know `required` instead of `any`. `omit`: the field is not written.
+   * the same, for servers that know `required` instead of `any`. `unforced`: `auto` and `none`.
+   * `omit`: the field is not written.
    */
-  toolChoice?: 'all' | 'auto' | 'any' | 'words' | 'omit'
+  toolChoice?: 'all' | 'auto' | 'any' | 'words' | 'unforced' | 'omit'
   /**
    * `forbid`: the server makes one call at a time and refuses requests that allow several. Default
    * `allow`.
@@ -191,7 +197,8 @@ export const options = {
   efforts: sharedOptions.efforts,
   thinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
   historyReasoning: ['field', 'parts', 'tags'],
-  toolChoice: ['all', 'auto', 'any', 'words', 'omit'],
+  thinkingOff: ['write', 'least'],
+  toolChoice: ['all', 'auto', 'any', 'words', 'unforced', 'omit'],
   longCacheKey: sharedOptions.longCacheKey,
   jsonWord: sharedOptions.jsonWord,
   effortWithTools: ['keep', 'none'],

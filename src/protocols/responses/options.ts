@@ -13,6 +13,8 @@ export type ResponsesOptions = Pick<SharedOptions, 'efforts' | 'longCacheKey' | 
    * content of a reasoning item. `summary`: as its summary, for clients that show only that.
    */
   rawReasoning?: 'content' | 'summary'
+  /** The values of `tool_choice` that the model accepts. `unforced`: `auto` and `none`. Default `all`. */
+  toolChoice?: 'all' | 'unforced'
   /** `tool_choice` without tools. `keep` (default). `drop`: for servers that refuse it. */
   choiceWithoutTools?: 'keep' | 'drop'
 }
@@ -25,5 +27,6 @@ export const options = {
   efforts: sharedOptions.efforts,
   longCacheKey: sharedOptions.longCacheKey,
   jsonWord: sharedOptions.jsonWord,
+  toolChoice: ['all', 'unforced'],
   choiceWithoutTools: ['keep', 'drop'],
 } as const satisfies OptionTable<ResponsesOptions>

@@ -106,7 +106,7 @@ const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice }, rep
     return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
   if (choice === 'none') {
     // The model is not to call anything: without tools it cannot.
-    if (taken === 'any' || taken === 'words') return body
+    if (taken === 'any' || taken === 'words' || taken === 'unforced') return body
     for (const field of ['tools', 'tool_choice'])
       if (body[field]) report.add('tool-choice.tools-left-out', `/${field}`)
     return without(body, ['tool_choice', 'tools', 'parallel_tool_calls'])
@@ -117,9 +117,16 @@ const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice }, rep
       ? body
       : onlyChosen(body, choice, forcing, report)
   }
+  if (taken === 'unforced' && isOpenList(choice)) return body
   report.add('tool-choice.not-forced', '/tool_choice')
-  return taken === 'auto' ? { ...body, tool_choice: 'auto' } : without(body, ['tool_choice'])
+  return taken === 'omit' ? without(body, ['tool_choice']) : { ...body, tool_choice: 'auto' }
 }
+
+/** Some tools may be called, and none has to be. */
+const isOpenList = (choice: unknown): boolean =>
+  isObject(choice) &&
+  isObject(choice['allowed_tools']) &&
+  choice['allowed_tools']['mode'] === 'auto'
 
 /** A server that can force any tool, but none by name, gets only the one that is forced. */
 function onlyChosen(
@@ -281,13 +288,20 @@ const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonOb
  * form stays.
  */
 function fitReasoning(
-  body: JsonObject,
-  { efforts, thinking: form = defaults.thinking }: ChatCompletionsOptions,
+  given: JsonObject,
+  { efforts, thinking: form = defaults.thinking, thinkingOff }: ChatCompletionsOptions,
   report: ChatCompletionsReport,
 ): JsonObject {
+  const known = efforts === undefined ? undefined : wordsOf(efforts)
+  const isRefused = thinkingOff === 'least' && isTurnedOff(given)
+  if (isRefused)
+    report.add(
+      'reasoning.always-on',
+      given['reasoning_effort'] === 'none' ? '/reasoning_effort' : '/reasoning',
+    )
+  const body = isRefused ? withLeast(given, known) : given
   const effort = body['reasoning_effort']
   if (typeof effort !== 'string' || (efforts === undefined && form === 'effort')) return body
-  const known = efforts === undefined ? undefined : wordsOf(efforts)
   const rest = without(body, ['reasoning_effort'])
   if (effort === 'none') return withoutReasoning(body, rest, { form, known, report })
   const word = known === undefined ? effort : nearestEffort(effort, known)
@@ -298,6 +312,18 @@ function fitReasoning(
     'reasoning' in switched || word === undefined ? {} : { reasoning_effort: word }
   if (word === effort && Object.keys(switched).length === 0) return body
   return withDefaults({ ...rest, ...effortField }, switched)
+}
+
+function withLeast(body: JsonObject, known: readonly string[] | undefined): JsonObject {
+  const least = known && nearestEffort('minimal', known)
+  const rest = without(body, ['reasoning_effort', 'reasoning'])
+  return least === undefined ? rest : { ...rest, reasoning_effort: least }
+}
+
+/** Is reasoning turned off, in the common words or in those of resellers? */
+function isTurnedOff({ reasoning_effort: effort, reasoning }: JsonObject): boolean {
+  if (effort === 'none') return true
+  return isObject(reasoning) && (reasoning['enabled'] === false || reasoning['effort'] === 'none')
 }
 
 type Off = { form: Form; known: readonly string[] | undefined; report: ChatCompletionsReport }

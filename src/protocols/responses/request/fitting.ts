@@ -85,6 +85,15 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   return fitOutput(fitted, ['text', 'format', 'schema'], dialect, report)
 }
 
+const forcedTools: Edit = (body, { toolChoice: taken }, report) => {
+  const { tool_choice: choice } = body
+  if (taken !== 'unforced' || choice == null || choice === 'auto' || choice === 'none') return body
+  const isList = isObject(choice) && choice['type'] === 'allowed_tools'
+  if (isList && choice['mode'] === 'auto') return body
+  report.add('tool-choice.not-forced', '/tool_choice')
+  return { ...body, tool_choice: isList ? { ...choice, mode: 'auto' } : 'auto' }
+}
+
 const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {
   if (
     taken !== 'drop' ||
@@ -112,6 +121,6 @@ const cacheKey: Edit = (body, { longCacheKey }, report) => fitCacheKey(body, lon
 
 /** The request as its server requires by the options. */
 export const fitRequest = fitWith<Options, ResponsesReport>(
-  [effort, schemas, choiceOfTools, jsonWord, cacheKey],
+  [effort, schemas, forcedTools, choiceOfTools, jsonWord, cacheKey],
   createResponsesReport,
 )
