@@ -384,7 +384,7 @@ export type SchemaDialect = {
  * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order
  * of the calls, in messages of their own; default: anywhere behind the call. `namesInResults`:
  * results have the name of the tool, not only calls. `callId`: the id as the wire takes it,
- * unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have
+ * unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of this have
  * the same id.
  */
 export type ToolPairDemands = {
@@ -392,7 +392,7 @@ export type ToolPairDemands = {
   namesInResults?: boolean
   /** The id as the protocol takes it. */
   wireCallId?(id: string): string
-  uniqueCallIds?: boolean
+  uniqueCallIds?: 'request' | 'turn'
 }
 
 /**

@@ -18,6 +18,9 @@ export function parseDataUrl(url: string): Inline | undefined {
   return mime ? { mime, data } : { data }
 }
 
+/** An object of S3, which only servers of Amazon fetch. */
+export const isInS3 = (url: string): boolean => /^s3:\/\//i.test(url)
+
 /** A data URL. `original`: an earlier one, which is returned while it still means the same. */
 export function dataUrl(mime: string, data: string, original?: unknown): string {
   if (typeof original === 'string') {

@@ -307,13 +307,16 @@ function nameAlike(
   { wireCallId: callId = same, uniqueCallIds, namesInResults }: ToolPairDemands,
   report: PassReport,
 ): Message[] {
-  const used = startNames()
+  let used = startNames()
+  let isAnswered = false
   const ids = new Map<ToolCallPart, string>()
   let nameless = 0
   const idOf = (call: ToolCallPart): string => {
     // With one id for all calls that came without, one result would answer them all.
     const given = call.id || `call_${hashId(String(nameless++))}`
     const wanted = callId(given)
+    if (isAnswered && uniqueCallIds === 'turn') used = startNames()
+    isAnswered = false
     const id = uniqueCallIds
       ? takeName(used, wanted, given, nth => callId(`${given}_${nth}`))
       : wanted
@@ -327,6 +330,7 @@ function nameAlike(
       return id === part.id ? part : { ...part, id }
     }
     if (part.type !== 'tool-result') return part
+    isAnswered = true
     const call = calls.get(part)
     const id = (call && ids.get(call)) ?? callId(part.callId)
     if (!call) {

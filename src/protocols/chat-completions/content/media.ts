@@ -3,7 +3,7 @@ import { TranslationError } from '../../../errors.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject } from '../../../kit/json/json.ts'
-import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
+import { dataUrl, isInS3, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
 import { isDocument, nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
@@ -159,6 +159,7 @@ function encodeImage(part: MediaPart, writing: PartWriting): ChatCompletionsBloc
   const { report } = writing
   const isStored = source.type === 'file-id'
   if (source.type !== 'url' && source.type !== 'base64' && !isStored) return undefined
+  if (source.type === 'url' && !writing.native && isInS3(source.url)) return undefined
   leave(part, { filename, title }, writing)
   // A client has left this form of another protocol in its history, and the own protocol has none.
   if (isStored)

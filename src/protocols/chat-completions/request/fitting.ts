@@ -57,6 +57,7 @@ export function demands(
     },
     toolPairs: {
       resultsFollowCalls: true,
+      uniqueCallIds: 'turn',
       wireCallId: shortIds ? shortId : id => mapCallId(id, validCallId),
     },
   }

@@ -3,7 +3,7 @@ import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { parseDataUrl } from '../../../kit/media/data-url.ts'
+import { isInS3, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { extensionOf } from '../../../kit/media/file-types.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
@@ -240,7 +240,7 @@ function encodeSource(
       if (inline)
         return encodeSource({ ...part, source: { type: 'base64', ...inline } }, writing, write)
       // The server fetches nothing but objects of S3.
-      if (!/^s3:\/\//i.test(source.url)) return refused(part, writing)
+      if (!isInS3(source.url)) return refused(part, writing)
       const form =
         formFor(part, source.mime, writing) ??
         (native ? { kind: common } : formOfName(source.url, common))

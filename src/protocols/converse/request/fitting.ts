@@ -36,7 +36,7 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
       resultsFollowCalls: true,
       // Models of Mistral take no others.
       wireCallId: family === 'mistral' ? shortId : id => mapCallId(id, validCallId),
-      uniqueCallIds: true,
+      uniqueCallIds: 'request',
     },
   }
 }

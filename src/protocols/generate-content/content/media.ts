@@ -3,6 +3,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { inStandardAlphabet, toBase64 } from '../../../kit/media/base64.ts'
+import { isInS3 } from '../../../kit/media/data-url.ts'
 import { extensionOf } from '../../../kit/media/file-types.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from '../own.ts'
@@ -239,9 +240,10 @@ const isEmpty = (source: MediaPart['source']) =>
  * Source: https://ai.google.dev/gemini-api/docs/image-understanding#supported-formats, 2026-11-29
  */
 const isRefused = (source: MediaPart['source']) =>
-  'mime' in source
+  (source.type === 'url' && isInS3(source.url)) ||
+  ('mime' in source
     ? source.mime === 'image/gif'
-    : source.type === 'url' && mimeOfUrl(source.url) === 'image/gif'
+    : source.type === 'url' && mimeOfUrl(source.url) === 'image/gif')
 
 /** The part without its common fields. Undefined: it cannot be written. */
 function encodeSource(

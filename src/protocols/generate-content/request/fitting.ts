@@ -21,7 +21,7 @@ export function demands(_request: CanonicalRequest, { systemPlacement }: Options
     schemas: schemaDialect,
     instructions: { later: systemPlacement === 'hoist' ? 'front' : 'user' },
     toolNames: { spell, longest, freeform: 'wrapped' },
-    toolPairs: { resultsFollowCalls: true, namesInResults: true, uniqueCallIds: true },
+    toolPairs: { resultsFollowCalls: true, namesInResults: true, uniqueCallIds: 'request' },
   }
 }
 

@@ -3,7 +3,7 @@ import { decodeEnabled, unknownOfEnabled } from '../../../kit/fields/enabled.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitNullish, omitUndefined } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { parseDataUrl } from '../../../kit/media/data-url.ts'
+import { isInS3, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { ownUnder, protocolName, wireOf, withInner } from '../own.ts'
 import type {
@@ -224,7 +224,9 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       // A malformed `data:` URL, or an object of S3: the server fetches neither.
       if (
         !writing.native &&
-        (/^(?:data|s3):/i.test(source.url) || !fetches(type, defaultType(source.mime)))
+        (/^data:/i.test(source.url) ||
+          isInS3(source.url) ||
+          !fetches(type, defaultType(source.mime)))
       )
         return refuse()
       return { type, source: { type: 'url', url: source.url } }

@@ -50,7 +50,7 @@ export function demands(
     toolPairs: {
       resultsFollowCalls: true,
       wireCallId: id => mapCallId(id, validCallId),
-      uniqueCallIds: true,
+      uniqueCallIds: 'request',
     },
   }
 }

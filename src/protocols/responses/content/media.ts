@@ -5,7 +5,7 @@ import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { toBase64 } from '../../../kit/media/base64.ts'
-import { dataUrl, parseDataUrl } from '../../../kit/media/data-url.ts'
+import { dataUrl, isInS3, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
@@ -186,6 +186,10 @@ function encodeSource({ kind, source, at }: MediaPart, writing: Writing): Source
       return isImage ? { image_url: url } : { file_data: url }
     }
     case 'url':
+      if (!writing.native && isInS3(source.url)) {
+        writing.report.add('media.unsupported', at)
+        return undefined
+      }
       return isImage ? { image_url: source.url } : { file_url: source.url }
     case 'file-id':
       if (source.issuer === protocolName) return { file_id: source.id }

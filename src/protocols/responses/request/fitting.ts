@@ -25,7 +25,7 @@ export function demands(): Demands {
     lateTools: 'parts',
     schemas: schemaDialect,
     toolNames: { spell: name => mapName(name, longest), longest, namespaces: true },
-    toolPairs: { wireCallId: id => mapCallId(id, validCallId) },
+    toolPairs: { uniqueCallIds: 'turn', wireCallId: id => mapCallId(id, validCallId) },
   }
 }
 
