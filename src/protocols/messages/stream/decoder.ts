@@ -91,6 +91,7 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else if (type === 'message_start') startMessage(state, wire, emit)
   else if (type === 'message_delta') endingOf(state, wire, emit)
   else if (type === 'message_stop') stopMessage(state, wire, emit)
+  else if (type === 'message' && state.phase === 'before') takeWhole(state, wire, emit)
   // A ping before `message_start` is left out: it would begin the response before its id and model
   // are known.
   else if (type === 'ping') {
@@ -100,6 +101,19 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   // Noted here, not by encoders of other protocols: a stream that is collected has none.
   else if (typeof type === 'string') reportOf(state).once('event.unknown', undefined)
   else throw fault('/type', 'expected the type of an event')
+}
+
+/** Servers that cannot stream send the complete message. */
+function takeWhole(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const { content, stop_reason, stop_sequence, usage } = wire
+  const blocks: unknown[] = Array.isArray(content) ? content : []
+  take(state, { type: 'message_start', message: { ...wire, content: [], stop_reason: null } }, emit)
+  for (const [index, content_block] of blocks.entries()) {
+    take(state, { type: 'content_block_start', index, content_block }, emit)
+    take(state, { type: 'content_block_stop', index }, emit)
+  }
+  take(state, { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }, emit)
+  take(state, { type: 'message_stop' }, emit)
 }
 
 const stopKeys = keysOf<MessagesResponse>()('stop_reason stop_sequence stop_details')

@@ -62,7 +62,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
       if (state.phase === 'ended') return
       const emit = patient(state, emitWire)
       if (wire === '[DONE]') return breakOff(state, emit)
-      const event = isObject(wire) ? wire : {}
+      const event = eventOf(wire)
       const type = typeIn(event)
       const act = known.get(type)
       if (state.phase === 'before') {
@@ -84,6 +84,15 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
       if (state.phase !== 'ended') breakOff(state, patient(state, emitWire))
     },
   }
+
+/** Servers that cannot stream send the complete response, which is what a last event has. */
+function eventOf(wire: unknown): JsonObject {
+  if (!isObject(wire)) return {}
+  const { object, type, status } = wire
+  return object === 'response' && type === undefined
+    ? { type: `response.${String(status)}`, response: wire }
+    : wire
+}
 
 /** Some servers write an error without a type. */
 function typeIn({ type, error }: JsonObject): string {
