@@ -361,6 +361,8 @@ export type SchemaDialect = {
    * `plain`: no `$schema` and `$id`, and no type next to a union. `typed`: besides, every schema has a type.
    */
   form?: 'plain' | 'typed'
+  /** Names of properties are checked, too, so that they are looked at in the same reading. */
+  checkedNames?: boolean
   /** Arrays need no items, and an object at the root no properties. */
   incomplete?: boolean
   /**

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../json/json.ts'
 import { counts, isCount } from './keyword-values.ts'
 import { hasNoProperties } from './newest-draft.ts'
 import { compiles, mostRepeated } from './patterns.ts'
+import { isPlainName, notePlainNames } from './property-names.ts'
 import { schemaAt } from './schema-references.ts'
 
 /**
@@ -14,7 +15,10 @@ export function fitsAlready(root: JsonObject, dialect: SchemaDialect): boolean {
   if (root['type'] !== 'object' || form !== undefined || rootKeys !== undefined) return false
   if (!incomplete && !isObject(root['properties'])) return false
   if (plainRoot) for (const key in root) if (combining.has(key)) return false
-  return fits(root, { root, ...dialect }, 0)
+  const asked: Asked = { root, isPlain: dialect.checkedNames === true, ...dialect }
+  if (!fits(root, asked, 0)) return false
+  if (asked.isPlain) notePlainNames(root)
+  return true
 }
 
 const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])
@@ -22,7 +26,8 @@ const combining = new Set(['anyOf', 'oneOf', 'allOf', 'not', 'enum', 'const'])
 /** Deeper ones are left to what maps them. */
 const deepest = 100
 
-type Asked = SchemaDialect & { root: JsonObject }
+/** `isPlain`: names of properties are looked at, and every one so far is plain. */
+type Asked = SchemaDialect & { root: JsonObject; isPlain: boolean }
 
 function fits(schema: JsonObject, dialect: Asked, depth: number): boolean {
   if (depth > deepest) return false
@@ -33,7 +38,7 @@ function fits(schema: JsonObject, dialect: Asked, depth: number): boolean {
         if (key === 'type') {
           const isComplete = dialect.incomplete === true || schema['items'] !== undefined
           if (value === 'array' ? !isComplete : !isType(value)) return false
-        } else if (!fitsText(key, value, dialect)) return false
+        } else if (key !== 'description' && !fitsText(key, value, dialect)) return false
         break
       case 'object':
         if (key === 'required' && isNone(value) && hasNoProperties(schema)) return false
@@ -56,7 +61,7 @@ const fitsCount = (value: unknown, { patterns }: Asked) =>
 
 /** A word that is no type. */
 function fitsText(key: string, value: string, { references, patterns, root }: Asked): boolean {
-  if (key === 'description' || key === 'title') return true
+  if (key === 'title') return true
   if (key === 'pattern') return patterns === undefined || compiles(value, patterns)
   if (key === '$ref') return references === undefined && schemaAt(root, value) !== undefined
   return texts.has(key)
@@ -104,6 +109,7 @@ function fitsHeld(
     case 'dependentSchemas': {
       if (value === null || Array.isArray(value)) return false
       for (const name in value) {
+        if (dialect.isPlain && !isPlainName(name)) dialect.isPlain = false
         const inner = value[name]
         if (!isObject(inner) || !fits(inner, dialect, depth + 1)) return false
       }

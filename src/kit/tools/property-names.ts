@@ -6,16 +6,24 @@ import { everySchema, mapSchemas } from './schema-subset.ts'
 /** By one name: the other. */
 export type PropertyNames = Record<string, string>
 
+/** Schemas whose properties have plain names, as another reading of them has found. */
+const plain = new WeakSet<JsonObject>()
+
+export const notePlainNames = (schema: JsonObject): void => {
+  plain.add(schema)
+}
+
 /** Have all properties the names that `spell` writes? */
 export const areSpelled = (schema: JsonObject, spell: (name: string) => string): boolean =>
+  plain.has(schema) ||
   everySchema(schema, ({ properties }) => {
     if (isObject(properties))
-      for (const name in properties) if (!isPlain(name) && spell(name) !== name) return false
+      for (const name in properties) if (!isPlainName(name) && spell(name) !== name) return false
     return true
   })
 
 /** Letters, digits and underscores: every server takes them. */
-function isPlain(name: string): boolean {
+export function isPlainName(name: string): boolean {
   if (name === '' || name.length > 64) return false
   for (let i = 0; i < name.length; i++) {
     const code = name.charCodeAt(i)

@@ -13,7 +13,7 @@ import { defaults, type Options } from '../options.ts'
 
 const longest = 64
 
-const schemaDialect: SchemaDialect = { plainRoot: true }
+const schemaDialect: SchemaDialect = { plainRoot: true, checkedNames: true }
 
 /**
  * The server refuses a turn with calls that the results of all of them do not follow, and takes

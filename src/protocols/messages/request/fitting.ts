@@ -20,7 +20,7 @@ import { isForced } from './tool-choice.ts'
 
 const longest = 128
 
-const schemaDialect: SchemaDialect = { plainRoot: true, strict: 'grammar' }
+const schemaDialect: SchemaDialect = { plainRoot: true, strict: 'grammar', checkedNames: true }
 
 const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<
   string,
