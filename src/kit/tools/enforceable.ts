@@ -94,14 +94,15 @@ function isSpread({ allOf, then, else: other }: JsonObject): boolean {
   return parts.some(one => isObject(one) && ('properties' in one || '$ref' in one || isSpread(one)))
 }
 
-/** Does each reference lead to a schema that does not contain itself? Grammars have no recursion. */
+/** Does each reference lead to a place that does not contain itself? Grammars have no recursion. */
 function endsSomewhere(root: JsonObject): boolean {
   const done = new Set<JsonObject>()
   const isWell = (schema: JsonObject, open: readonly JsonObject[]): boolean => {
     let fits = true
     mapSchemas(schema, one => {
       if (!fits || one['$ref'] === undefined) return one
-      const found = schemaAt(root, String(one['$ref']))
+      const place = String(one['$ref'])
+      const found = place.startsWith('#/') ? schemaAt(root, place) : undefined
       if (!found || found === root || open.includes(found)) fits = false
       else if (!done.has(found)) {
         done.add(found)

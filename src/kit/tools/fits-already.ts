@@ -62,7 +62,7 @@ const fitsCount = (value: unknown, { patterns }: Asked) =>
 /** A word that is no type. */
 function fitsText(key: string, value: string, { references, patterns, root }: Asked): boolean {
   if (key === 'title') return true
-  if (key === 'pattern') return patterns === undefined || compiles(value, patterns)
+  if (key === 'pattern') return compiles(value, patterns ?? 'any')
   if (key === '$ref') return references === undefined && schemaAt(root, value) !== undefined
   return texts.has(key)
 }

@@ -130,7 +130,7 @@ export const hasNoProperties = ({ properties }: JsonObject): boolean =>
   Object.keys(properties ?? {}).length === 0
 
 /** An array of any items says so. */
-function withItems(schema: JsonObject): JsonObject {
+export function withItems(schema: JsonObject): JsonObject {
   const { type, items } = schema
   const isArray = type === 'array' || (Array.isArray(type) && type.includes('array'))
   return isArray && items === undefined ? { ...schema, items: {} } : schema

@@ -3,7 +3,7 @@ import { isObject } from '../json/json.ts'
 import type { SchemaSubset } from './schema-subset.ts'
 
 /**
- * Which regular expressions a server takes in a schema. `python`: those that Python compiles, as
+ * Which regular expressions a server takes in a schema. `any`: what is one. `python`: those that Python compiles, as
  * many servers do with every pattern. `linear`: of these, those that engines without backtracking
  * compile, too, such as those of Rust and Go. `anchored`: those of llama.cpp, which turns them into a
  * grammar without classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
@@ -11,11 +11,14 @@ import type { SchemaSubset } from './schema-subset.ts'
  * https://github.com/openclaw/openclaw/issues/113562,
  * https://github.com/openclaw/openclaw/issues/108580
  */
-export type Patterns = NonNullable<SchemaDialect['patterns']>
+export type Patterns = NonNullable<SchemaDialect['patterns']> | 'any'
 
 /** Does such a server take this pattern? */
-export const compiles = (pattern: string, by: Patterns): boolean =>
-  isPython(pattern) && (by === 'python' || (by === 'linear' ? isLinear : isAnchored)(pattern))
+export function compiles(pattern: string, by: Patterns): boolean {
+  if (by === 'any') return isWhole(pattern)
+  if (!isPython(pattern)) return false
+  return by === 'python' || (by === 'linear' ? isLinear : isAnchored)(pattern)
+}
 
 /**
  * What Python refuses and JavaScript takes, each in a group of its own: escapes such as `\p`, named
@@ -75,6 +78,7 @@ const isOften = (value: unknown) => typeof value === 'number' && value > mostRep
 
 /** The keywords that such a server refuses. */
 export const refusedPatterns: Readonly<Record<Patterns, SchemaSubset>> = {
+  any: refusing('any'),
   python: refusing('python'),
   linear: refusing('linear'),
   anchored: {

@@ -76,7 +76,7 @@ const lettersOf = (words: readonly unknown[]): number =>
   words.reduce<number>((sum, word) => sum + (typeof word === 'string' ? word.length : 0), 0)
 
 function takes(schema: JsonObject, root: JsonObject): boolean {
-  const { $ref, type, properties, required, additionalProperties, format, pattern } = schema
+  const { $ref, type, properties, required, additionalProperties, format, pattern, items } = schema
   if (refused.some(key => key in schema)) return false
   if ($ref !== undefined)
     return (
@@ -86,6 +86,9 @@ function takes(schema: JsonObject, root: JsonObject): boolean {
   const isTyped = type !== undefined || ['anyOf', 'enum', 'const'].some(key => key in schema)
   if (!isTyped || (format !== undefined && !formats.has(format))) return false
   if (typeof pattern === 'string' && hasLookaround(pattern)) return false
+  // They become items of any type, which is none.
+  if (items === undefined && (type === 'array' || (Array.isArray(type) && type.includes('array'))))
+    return false
   const isOfObjects =
     type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
   if (!isOfObjects) return true

@@ -2,7 +2,7 @@ import type { SchemaDialect } from '../../protocol.ts'
 import { writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
 import { fitsAlready } from './fits-already.ts'
-import { inNewest } from './newest-draft.ts'
+import { inNewest, withItems } from './newest-draft.ts'
 import { refusedPatterns } from './patterns.ts'
 import {
   resolveReferences,
@@ -31,6 +31,9 @@ const refusedTyped: SchemaSubset = { items: value => value === false }
 /** What names a whole schema, and constrains nothing. */
 const naming = ['$schema', '$id'] as const
 
+const unnamed = (schema: JsonObject) =>
+  naming.some(key => key in schema) ? without(schema, [...naming]) : schema
+
 /**
  * The schema as servers take it: in the words of the 2020-12 draft, with an object that has
  * properties at the root, and items in each array. The same object if nothing changed.
@@ -54,11 +57,13 @@ function fittedOnce(given: JsonObject, dialect: SchemaDialect): FittedSchema {
   const resolved = references ? resolveReferences(folded, references) : undefined
   if (resolved?.isLess && !lost.includes('schema.reference')) lost.push('schema.reference')
   const bare = resolved?.schema ?? folded
-  const named = form && naming.some(key => key in bare) ? without(bare, [...naming]) : bare
-  const complete = form === 'typed' ? typed(named) : undefined
-  const typedOnce = complete?.schema ?? named
+  const named = form ? mapSchemas(bare, unnamed) : bare
+  // A reference that is resolved may have brought a type next to a union.
+  const united = form ? mapSchemas(named, one => loneUnion(one, incomplete)) : named
+  const complete = form === 'typed' ? typed(united) : undefined
+  const typedOnce = complete?.schema ?? united
   const taken = form === 'typed' ? fitSchema(typedOnce, refusedTyped) : typedOnce
-  const compiled = patterns ? fitSchema(taken, refusedPatterns[patterns]) : taken
+  const compiled = fitSchema(taken, refusedPatterns[patterns ?? 'any'])
   if (complete?.isLess || named !== bare || compiled !== typedOnce) lost.push('schema.keywords')
   const fitted = { schema: compiled, lost }
   return rootKeys ? withRootKeys(fitted, rootKeys) : fitted
@@ -77,7 +82,7 @@ export function validSchema(
   const newest = mapSchemas(given, one => {
     const { schema, isLess } = inNewest(one, incomplete)
     isInvalid ||= isLess
-    return form ? loneUnion(withoutNull(schema)) : schema
+    return form ? loneUnion(withoutNull(schema, incomplete), incomplete) : schema
   })
   if (isInvalid) lost.push('schema.invalid')
   const { schema, isLess } = withDefinitions(newest)
@@ -101,15 +106,18 @@ function asObject(given: JsonObject, isIncomplete = false): JsonObject {
 }
 
 /** `null` is a type of its own where a server takes none among the words of an enum. */
-function withoutNull(schema: JsonObject): JsonObject {
+function withoutNull(schema: JsonObject, isIncomplete = false): JsonObject {
   const { enum: words, anyOf, type } = schema
   if (!Array.isArray(words) || !words.includes(null)) return schema
   const { enum: _, type: __, ...rest } = schema
   const others = Array.isArray(type) ? type.filter(word => word !== 'null') : type
   const isNullable = others !== type || type === undefined || type === 'null'
   const known = words.filter(word => word !== null)
+  const complete = isIncomplete ? (one: JsonObject) => one : withItems
   const options = [
-    ...(known.length > 0 ? [{ ...(others !== undefined && { type: others }), enum: known }] : []),
+    ...(known.length > 0
+      ? [complete({ ...(others !== undefined && { type: others }), enum: known })]
+      : []),
     ...(isNullable ? [{ type: 'null' }] : []),
   ]
   if (anyOf === undefined) return { ...rest, anyOf: options }
@@ -118,15 +126,17 @@ function withoutNull(schema: JsonObject): JsonObject {
 }
 
 /** A union says the types of its alternatives itself, where a server takes no type next to it. */
-function loneUnion(schema: JsonObject): JsonObject {
+function loneUnion(schema: JsonObject, isIncomplete = false): JsonObject {
   const { anyOf, type } = schema
   if (!Array.isArray(anyOf) || type === undefined) return schema
   const isTyped = (option: JsonObject) => 'type' in option || '$ref' in option || 'anyOf' in option
   return {
     ...without(schema, ['type']),
     anyOf: anyOf.map((option: unknown) => {
-      if (isObject(option)) return isTyped(option) ? option : { type, ...option }
-      return option === true ? { type } : option
+      if (!isObject(option) && option !== true) return option
+      const given = option === true ? {} : option
+      if (isTyped(given)) return given
+      return isIncomplete ? { type, ...given } : withItems({ type, ...given })
     }),
   }
 }

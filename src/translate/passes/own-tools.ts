@@ -7,10 +7,16 @@ import { allowsObject, withObjectArguments } from '../../kit/tools/object-schema
 import { areSpelled } from '../../kit/tools/property-names.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
 import { toolSchema } from '../../kit/tools/tool-schema.ts'
-import type { CodecOptions, Demands, ToolOptions, UpstreamHalf } from '../../protocol.ts'
+import type {
+  CodecOptions,
+  Demands,
+  SchemaDialect,
+  ToolOptions,
+  UpstreamHalf,
+} from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { nameTools } from './tool-names.ts'
-import { withFewStrict, withoutDuplicates, withStrictness } from './tools.ts'
+import { withFewStrict, withoutDuplicates, withoutStrictness } from './tools.ts'
 
 /**
  * Between equal protocols a named vendor gets the tools that it takes, too: one of each name, names
@@ -26,7 +32,7 @@ export function mendTools(
   const { output } = request
   const tools =
     request.tools &&
-    withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas?.strict, report))
+    withoutDuplicates(request.tools, report).map(tool => enforced(tool, schemas, report))
   const few = tools && withFewStrict({ tools, ...(output && { output }) }, schemas?.strict, report)
   return nameTools(
     few ? { ...request, tools: [...few] } : request,
@@ -35,22 +41,31 @@ export function mendTools(
   )
 }
 
-type Strictness = NonNullable<Demands['schemas']>['strict']
-
-function enforced(given: Tool, strictness: Strictness, report: PassReport): Tool {
-  // What the request does not say its server decides.
+function enforced(given: Tool, schemas: SchemaDialect = {}, report: PassReport): Tool {
   if (given.type !== 'function') return given
   const tool = withObjectArguments(given, report)
-  if (tool.strictImplied) return tool
-  return strictness === 'grammar' ? inGrammar(tool, report) : withStrictness(tool, report)
+  const { parameters, strict, strictImplied } = tool
+  // What the request does not say its server decides.
+  if (strictImplied || strict !== true || !parameters || isEnforced(parameters, schemas))
+    return tool
+  return schemas.strict === 'grammar' ? inGrammar(tool, report) : withoutStrictness(tool, report)
 }
 
-/** A root of no type becomes an object, which has to be closed. */
-const isInGrammar = (schema: JsonObject) => schema['type'] === 'object' && isEnforceable(schema)
+/**
+ * Does a server of this dialect enforce the schema of a strict function? Asked of what is written: a
+ * type that is misspelled is one then.
+ */
+function isEnforced(parameters: JsonObject, schemas: SchemaDialect): boolean {
+  const { strict } = schemas
+  if (strict === undefined) return true
+  const { schema } = toolSchema(parameters, schemas)
+  if (strict === 'closed') return isInStrictSubset(schema)
+  return schema === parameters && isEnforceable(schema)
+}
 
 function inGrammar(tool: FunctionTool, report: PassReport): FunctionTool {
   const { parameters, at } = tool
-  if (tool.strict !== true || !parameters || isInGrammar(parameters)) return tool
+  if (!parameters) return tool
   const { schema, lost } = toolSchema(parameters, { plainRoot: true })
   if (isClosable(schema)) {
     for (const code of lost) report.add(code, at, 'parameters')
@@ -102,12 +117,11 @@ function isOdd(
   schema: JsonObject,
   isStrict: boolean,
   { spellProperty }: Demands['toolNames'],
-  { strict }: NonNullable<Demands['schemas']> = {},
+  schemas: SchemaDialect = {},
 ): boolean {
   if (!allowsObject(schema)) return true
   if (spellProperty && !areSpelled(schema, spellProperty)) return true
-  if (!isStrict || strict === undefined) return false
-  return strict === 'grammar' ? !isInGrammar(schema) : !isInStrictSubset(schema)
+  return isStrict && !isEnforced(schema, schemas)
 }
 
 /** The schema of the response, in the protocols that have demands on its properties. */

@@ -68,9 +68,13 @@ function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): To
 }
 
 /** A server that does not take the schema of a strict function refuses the whole request. */
-export function withStrictness(tool: FunctionTool, report: PassReport): FunctionTool {
+function withStrictness(tool: FunctionTool, report: PassReport): FunctionTool {
   const { parameters } = tool
   if (tool.strict !== true || !parameters || isInStrictSubset(parameters)) return tool
+  return withoutStrictness(tool, report)
+}
+
+export function withoutStrictness(tool: FunctionTool, report: PassReport): FunctionTool {
   report.add('tool.strict', tool.at, 'strict')
   const { strictImplied: _, ...lax } = tool
   return { ...lax, strict: false }
