@@ -188,7 +188,9 @@ describe('Claude in the words of others', () => {
   ])('always thinks, samples by itself and is not forced, over %s of %s (%s)', (...target) => {
     const wish = { effort: 'none', sampling: true, tools: true, forced: true }
     for (const { from, wire, json, notes } of sentFor(target, wish)) {
-      expect(json, from).not.toMatch(/"(temperature|top_p|top_k)"|"none"|"disabled"|"enabled":false/)
+      expect(json, from).not.toMatch(
+        /"(temperature|top_p|top_k)"|"none"|"disabled"|"enabled":false/,
+      )
       expect(json, from).toMatch(/"effort":"low"|"reasoning_effort":"low"/)
       expect(wire['tool_choice'], from).toBe('auto')
       const codes = notes.map(({ code }) => code)

@@ -492,6 +492,22 @@ export const examples: Record<string, Example> = {
     { model: 'grok-4.5', input: 'hi', reasoning: { effort: 'minimal' } },
     { vendor: 'xai' },
   ),
+  'tool-choice.not-forced': request('responses')(
+    {
+      model: 'anthropic/claude-opus-5.5',
+      input: 'hi',
+      tools: [
+        {
+          type: 'function',
+          name: 'look',
+          strict: false,
+          parameters: items.tool('look').parameters,
+        },
+      ],
+      tool_choice: 'required',
+    },
+    { vendor: 'openrouter' },
+  ),
   'reasoning.no-effort': request('responses')(
     { model: 'gpt-4.1', input: 'hi', reasoning: { effort: 'low' } },
     { vendor: 'openai' },
