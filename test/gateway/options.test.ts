@@ -511,7 +511,7 @@ test.each<[what: string, config: object, words: string]>([
   [
     'a key in place of a group',
     { groups: { g: 'sk-secret' } },
-    'at groups.g: expected an object with models, requestsPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth',
+    'at groups.g: expected an object with models, requestsPerMinute, cachePrefix, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth',
   ],
   [
     'a key in place of an address',
