@@ -468,7 +468,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test.each([
     [
       'messages',
-      { type: 'function', function: { name: 'f', parameters: { type: 'string' } } },
+      { type: 'function', function: { name: 'f', parameters: 7 } },
       'tools[0].function.parameters',
     ],
     ['responses', { type: 'custom', custom: 7 }, 'tools[0].custom'],
