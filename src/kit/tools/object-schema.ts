@@ -17,12 +17,35 @@ const others: ReadonlySet<unknown> = new Set([
 const deepest = 20
 
 /** Can a value of this schema be an object? */
-export function allowsObject(schema: JsonObject, root: JsonObject = schema, depth = 0): boolean {
+export const allowsObject = (root: JsonObject): boolean => allows(root, root, new Map(), 0)
+
+/** `known`: of schemas that were read, which definitions that use each other name again and again. */
+function allows(
+  schema: JsonObject,
+  root: JsonObject,
+  known: Map<JsonObject, boolean>,
+  depth: number,
+): boolean {
+  let found = known.get(schema)
+  if (found === undefined) {
+    known.set(schema, true)
+    found = isReadAsObject(schema, root, known, depth)
+    known.set(schema, found)
+  }
+  return found
+}
+
+function isReadAsObject(
+  schema: JsonObject,
+  root: JsonObject,
+  known: Map<JsonObject, boolean>,
+  depth: number,
+): boolean {
   const { type, $ref, enum: words } = schema
   const types: unknown[] = Array.isArray(type) ? type : [type]
   if (types.length > 0 && types.every(isOther)) return false
   if (depth > deepest) return true
-  const inner = (one: unknown) => !isObject(one) || allowsObject(one, root, depth + 1)
+  const inner = (one: unknown) => !isObject(one) || allows(one, root, known, depth + 1)
   if (typeof $ref === 'string' && !inner(schemaAt(root, $ref))) return false
   if (isObject(schema['properties'])) return true
   if (Array.isArray(words) && words.length > 0 && !words.some(isObject)) return false

@@ -186,7 +186,7 @@ const combining = [...unions, 'not', 'enum', 'const'] as const
 export function foldRoot(schema: JsonObject): JsonObject {
   const found = combining.filter(key => key in schema)
   if (found.length === 0) return schema
-  const { properties, required } = folded(schema, schema, [])
+  const { properties, required } = folded(schema, { root: schema, known: new Map() }, 0)
   const omitted = found.map(key => `${key}: ${writeMember(schema, key)}`).join(', ')
   return {
     ...without(schema, [...found]),
@@ -203,41 +203,67 @@ type Folded = { properties: JsonObject; required: Set<unknown>; isIf: boolean }
 /** Where branches are. `condition`: what holds if it does, and what holds else. */
 const branching = [...unions, 'condition'] as const
 
-/** Branches that contain each other are read this deep. */
+/** Branches in each other are read this deep. */
 const deepest = 20
 
-/** The properties of a schema and of all its branches. `open`: the schemas that contain it. */
-function folded(schema: JsonObject, root: JsonObject, open: readonly JsonObject[]): Folded {
-  const properties: JsonObject = isObject(schema['properties']) ? { ...schema['properties'] } : {}
-  const required = new Set<unknown>(namesIn(schema))
+/** In letters of JSON: longer alternatives of a property become any value. */
+const longest = 20_000
+
+/** `known`: what was folded, as definitions may name each other again and again. */
+type Folding = { root: JsonObject; known: Map<JsonObject, Folded> }
+
+/** The properties of a schema and of all its branches. */
+function folded(schema: JsonObject, folding: Folding, depth: number): Folded {
+  const known = folding.known.get(schema)
+  if (known) return known
+  const properties: JsonObject = isObject(schema['properties']) ? schema['properties'] : {}
   const isIf = schema['if'] !== undefined
-  if (open.length >= deepest || open.includes(schema)) return { properties, required, isIf }
+  const own: Folded = { properties, required: new Set(namesIn(schema)), isIf }
+  if (depth === deepest) return own
+  // For branches that contain it.
+  folding.known.set(schema, own)
+  const result = { properties: { ...properties }, required: new Set(own.required), isIf }
   for (const key of branching) {
-    const branches = branchesOf(schema, key, root).map(branch =>
-      folded(branch, root, [...open, schema]),
+    const branches = branchesOf(schema, key, folding.root).map(branch =>
+      folded(branch, folding, depth + 1),
     )
-    const isChoice = key !== 'allOf' || branches.some(branch => branch.isIf)
-    const found = new Map<string, unknown[]>()
-    for (const branch of branches)
-      for (const name in branch.properties)
-        found.set(name, [...(found.get(name) ?? []), branch.properties[name]])
-    for (const [name, forms] of found)
-      if (!Object.hasOwn(properties, name)) setOwn(properties, name, oneOf(forms, isChoice))
-    const names = new Set(branches.flatMap(branch => [...branch.required]))
-    const isTotal = key !== 'condition' || branches.length > 1
-    for (const name of names)
-      if (key === 'allOf' || (isTotal && branches.every(branch => branch.required.has(name))))
-        required.add(name)
+    addBranches(result, branches, key)
   }
-  return { properties, required, isIf }
+  folding.known.set(schema, result)
+  return result
+}
+
+/** Adds what branches describe, unless the schema says it itself. */
+function addBranches(
+  { properties, required }: Folded,
+  branches: readonly Folded[],
+  key: (typeof branching)[number],
+): void {
+  const isChoice = key !== 'allOf' || branches.some(branch => branch.isIf)
+  const found = new Map<string, unknown[]>()
+  const needing = new Map<unknown, number>()
+  for (const branch of branches) {
+    for (const name in branch.properties) {
+      const forms = found.get(name)
+      if (forms) forms.push(branch.properties[name])
+      else found.set(name, [branch.properties[name]])
+    }
+    for (const name of branch.required) needing.set(name, (needing.get(name) ?? 0) + 1)
+  }
+  for (const [name, forms] of found)
+    if (!Object.hasOwn(properties, name)) setOwn(properties, name, oneOf(forms, isChoice))
+  const isTotal = key !== 'condition' || branches.length > 1
+  for (const [name, count] of needing)
+    if (key === 'allOf' || (isTotal && count === branches.length)) required.add(name)
 }
 
 /** A property as its branches describe it: alternatives where they differ. */
 function oneOf(forms: readonly unknown[], isChoice: boolean): unknown {
-  const texts = forms.map(form => JSON.stringify(form))
-  const different = forms.filter((_, i) => texts.indexOf(texts[i] ?? '') === i)
-  if (different.length === 1 || !isChoice) return different[0]
-  return { anyOf: different }
+  const different = new Map(forms.map(form => [JSON.stringify(form), form]))
+  const [first] = different.values()
+  if (different.size === 1 || !isChoice) return first
+  const length = [...different.keys()].reduce((sum, text) => sum + text.length, 0)
+  return length > longest ? {} : { anyOf: [...different.values()] }
 }
 
 const namesIn = ({ required }: JsonObject): unknown[] => (Array.isArray(required) ? required : [])
