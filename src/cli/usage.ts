@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { dollars } from '../kit/text/dollars.ts'
 import type { Dimension, Sum } from '../records/index.ts'
 import { withChoices } from './choices.ts'
 import { adminKeyIn, type Place, placed, placeHere } from './keys.ts'
@@ -129,7 +130,7 @@ function tableOf(by: Dimension, rows: readonly Row[], since: number): string {
 const numbers = new Intl.NumberFormat('en-US')
 const shown = ({ requests, failures, input, output, cost, emulated }: Row): string[] => [
   ...[requests, failures, input, output].map(number => numbers.format(number)),
-  cost === null ? '-' : `$${cost.toFixed(cost !== 0 && cost < 0.1 ? 4 : 2)}`,
+  cost === null ? '-' : dollars(cost),
   numbers.format(emulated),
 ]
 

@@ -1,8 +1,5 @@
 export const compact = (value: number): string =>
   new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value)
 
-export const dollars = (value: number): string =>
-  `$${value.toFixed(value !== 0 && value < 0.1 ? 4 : 2)}`
-
 export const milliseconds = (value: number): string =>
   value >= 1000 ? `${compact(value / 1000)} s` : `${compact(value)} ms`

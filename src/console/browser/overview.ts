@@ -1,3 +1,4 @@
+import { dollars } from '../../kit/text/dollars.ts'
 import type { Sum } from '../../records/index.ts'
 import { call, queryOf } from './calls.ts'
 import {
@@ -12,7 +13,7 @@ import {
   replace,
   table,
 } from './dom.ts'
-import { compact, dollars, milliseconds } from './numbers.ts'
+import { compact, milliseconds } from './numbers.ts'
 import { createPlot, type Series } from './plots.ts'
 import { budgetPanel } from './spending.ts'
 import type { Session, Tab } from './types.ts'

@@ -1,8 +1,8 @@
+import { dollars } from '../../kit/text/dollars.ts'
 import type { RecordDetail, RecordRow } from '../../records/index.ts'
 import { call } from './calls.ts'
 import { codeView } from './code.ts'
 import { type Child, chip, h, panel, table, worded, wrapped } from './dom.ts'
-import { dollars } from './numbers.ts'
 
 type Meaning = { kind: string; meaning: string; advice: string }
 

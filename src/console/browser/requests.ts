@@ -1,3 +1,4 @@
+import { dollars } from '../../kit/text/dollars.ts'
 import type { RecordPage, RecordRow } from '../../records/index.ts'
 import { call, queryOf } from './calls.ts'
 import {
@@ -16,7 +17,6 @@ import {
   table,
 } from './dom.ts'
 import { modelField } from './known-models.ts'
-import { dollars } from './numbers.ts'
 import { cut, detailPanel, loadDetail, protocolsOf, saveCassette } from './request-detail.ts'
 import type { Session, Tab } from './types.ts'
 

@@ -1,7 +1,8 @@
+import { dollars } from '../../kit/text/dollars.ts'
 import type { Budget, KeyLimits, Spending } from '../../records/index.ts'
 import { call } from './calls.ts'
 import { type Cell, h, panel, replace, table } from './dom.ts'
-import { compact, dollars } from './numbers.ts'
+import { compact } from './numbers.ts'
 
 /** A group with a budget, as the admin API lists it. */
 export type ListedGroup = KeyLimits & { name: string; used: Spending; unpriced?: string[] }
