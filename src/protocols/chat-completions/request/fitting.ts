@@ -294,13 +294,9 @@ function fitReasoning(
   report: ChatCompletionsReport,
 ): JsonObject {
   const known = efforts === undefined ? undefined : wordsOf(efforts)
-  const isRefused = thinkingOff === 'least' && isTurnedOff(given)
-  if (isRefused)
-    report.add(
-      'reasoning.always-on',
-      given['reasoning_effort'] === 'none' ? '/reasoning_effort' : '/reasoning',
-    )
-  const body = isRefused ? withLeast(given, known) : given
+  const refused = thinkingOff === 'least' ? turningOff(given) : []
+  for (const field of refused) report.add('reasoning.always-on', `/${field}`)
+  const body = refused.length > 0 ? withLeast(without(given, refused), known) : given
   const effort = body['reasoning_effort']
   if (typeof effort !== 'string' || (efforts === undefined && form === 'effort')) return body
   const rest = without(body, ['reasoning_effort'])
@@ -317,14 +313,15 @@ function fitReasoning(
 
 function withLeast(body: JsonObject, known: readonly string[] | undefined): JsonObject {
   const least = known && nearestEffort('minimal', known)
-  const rest = without(body, ['reasoning_effort', 'reasoning'])
-  return least === undefined ? rest : { ...rest, reasoning_effort: least }
+  const isAsked = body['reasoning_effort'] != null
+  return least === undefined || isAsked ? body : { ...body, reasoning_effort: least }
 }
 
-/** Is reasoning turned off, in the common words or in those of resellers? */
-function isTurnedOff({ reasoning_effort: effort, reasoning }: JsonObject): boolean {
-  if (effort === 'none') return true
-  return isObject(reasoning) && (reasoning['enabled'] === false || reasoning['effort'] === 'none')
+/** The fields that turn reasoning off, in the common words and in those of resellers. */
+function turningOff({ reasoning_effort: effort, reasoning }: JsonObject): string[] {
+  const isOff =
+    isObject(reasoning) && (reasoning['enabled'] === false || reasoning['effort'] === 'none')
+  return [...(effort === 'none' ? ['reasoning_effort'] : []), ...(isOff ? ['reasoning'] : [])]
 }
 
 type Off = { form: Form; known: readonly string[] | undefined; report: ChatCompletionsReport }
