@@ -36,6 +36,17 @@ const response = {
 const sources = ['chat-completions', 'responses', 'messages', 'generate-content'] as const
 const pairs = sources.flatMap(from => others(from).map(to => ({ from, to })))
 
+test('a whole refusal of messages keeps its details', () => {
+  const wire = {
+    ...(protocols.messages.encodeResponse(response as never).wire as object),
+    content: [],
+    stop_reason: 'refusal',
+    stop_details: { type: 'refusal', category: 'cyber', explanation: 'Not this.' },
+  }
+  const { events } = report([wire], { from: 'messages', to: 'responses' })
+  expect(JSON.stringify(events)).toContain('Not this.')
+})
+
 describe.each(pairs)('a whole response where a stream is expected, $from → $to', ({ from, to }) => {
   const wire = protocols[from].encodeResponse(response as never).wire
 

@@ -105,14 +105,18 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
 
 /** Servers that cannot stream send the complete message. */
 function takeWhole(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
-  const { content, stop_reason, stop_sequence, usage } = wire
+  const { content, stop_reason, stop_sequence, stop_details, usage } = wire
   const blocks: unknown[] = Array.isArray(content) ? content : []
   take(state, { type: 'message_start', message: { ...wire, content: [], stop_reason: null } }, emit)
   for (const [index, content_block] of blocks.entries()) {
     take(state, { type: 'content_block_start', index, content_block }, emit)
     take(state, { type: 'content_block_stop', index }, emit)
   }
-  take(state, { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }, emit)
+  take(
+    state,
+    { type: 'message_delta', delta: { stop_reason, stop_sequence, stop_details }, usage },
+    emit,
+  )
   take(state, { type: 'message_stop' }, emit)
 }
 
