@@ -10,7 +10,7 @@ import { expectedOf } from './output/checked.ts'
 import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import { runningOf } from './server-tools/running.ts'
-import { gather, readOf } from './source.ts'
+import { completeOf } from './source.ts'
 import { recall } from './stored/recall.ts'
 import { streamed } from './streamed.ts'
 import { openFirst } from './upstream/attempts.ts'
@@ -66,7 +66,7 @@ export async function answer(
   const { protocol } = incoming
   const { opened: first, stop } = openFirst(service, incoming, trace)
   const opened = await first
-  const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readOf(opened)
+  const read = await completeOf(opened, stop, trace)
   const { body, error } = await responseForClient(service, incoming, trace, { opened, read })
   if (error) throw failedStream(error)
   return protocol.decodeResponse(body).value

@@ -70,14 +70,22 @@ export function recordUsage(value: unknown, { candidate, settings }: Opened, tra
 }
 
 /** A response that is not a stream. The demo model has no attempt that reads it. */
-export const readOf = async (opened: Opened): Promise<ReadResponse> =>
+const readOf = async (opened: Opened): Promise<ReadResponse> =>
   opened.read ?? { value: objectOf(await readWhole(opened), opened.candidate.protocol) }
+
+/** A response as a whole, also one that comes as a stream. @throws GatewayError */
+export const completeOf = (
+  opened: Opened,
+  stop: (reason: GatewayError) => void,
+  trace: Trace,
+): Promise<ReadResponse> =>
+  opened.kind === 'stream' ? gather(opened, stop, trace) : readOf(opened)
 
 /**
  * Collects a stream, for a client that wants JSON.
  * @throws GatewayError if the stream failed or was cut off
  */
-export async function gather(
+async function gather(
   opened: Opened,
   stop: (reason: GatewayError) => void,
   trace: Trace,

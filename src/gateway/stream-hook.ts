@@ -130,8 +130,11 @@ export async function* eventsOf(
     while (!reader.seen.ended) {
       yield* pending.splice(0)
       const next = await chunks.next().catch(brokenBy)
-      if ('error' in next) broken = next
-      if ('error' in next || next.done || afterFinish.isOver()) break
+      if ('error' in next) {
+        broken = next
+        break
+      }
+      if (next.done || afterFinish.isOver()) break
       reader.push(translator.push(next.value))
     }
     reader.push(translator.end())

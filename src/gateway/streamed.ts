@@ -14,7 +14,7 @@ import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import { resumed, resumes } from './resume/resume.ts'
 import { type Several, severalRead } from './several.ts'
-import { gather, headersOf, readOf, sourceOf } from './source.ts'
+import { completeOf, headersOf, sourceOf } from './source.ts'
 import { keepingOf } from './stored/keeping.ts'
 import { changedStream, eventsOf, type Stream } from './stream-hook.ts'
 import { openFirst } from './upstream/attempts.ts'
@@ -152,7 +152,7 @@ async function hookedStream(
   if (changed) return { source: changed, kept: stream }
   if (!service.hooks.onResponse) return undefined
   // This hook needs the complete response.
-  const read = opened.kind === 'stream' ? await gather(opened, stop, trace) : await readOf(opened)
+  const read = await completeOf(opened, stop, trace)
   const { body, signatures } = await responseForClient(service, incoming, trace, { opened, read })
   const { text } = explodeResponse(body, protocol, opened.settings)
   const source = {

@@ -13,7 +13,7 @@ import { notesHeader } from './headers.ts'
 import type { GatewayResponse } from './request.ts'
 import type { RequestContext, Service, Trace } from './request-context.ts'
 import { type Several, severalRead } from './several.ts'
-import { gather, headersOf, readOf, recordUsage, sourceOf } from './source.ts'
+import { completeOf, headersOf, recordUsage, sourceOf } from './source.ts'
 import { keep } from './stored/keeping.ts'
 import { eventsOf, type Stream } from './stream-hook.ts'
 import { openFirst } from './upstream/attempts.ts'
@@ -29,8 +29,7 @@ export async function whole(
   const opened = await call.opened
   trace.firstByte ??= Date.now()
   const { candidate } = opened
-  const read =
-    opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readOf(opened)
+  const read = await completeOf(opened, call.stop, trace)
   const { body, signatures, error, passed } = await responseForClient(service, incoming, trace, {
     opened,
     read,

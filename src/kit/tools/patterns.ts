@@ -3,10 +3,10 @@ import { isObject } from '../json/json.ts'
 import type { SchemaSubset } from './schema-subset.ts'
 
 /**
- * Which regular expressions a server takes in a schema. `any`: what is one. `python`: those that Python compiles, as
- * many servers do with every pattern. `linear`: of these, those that engines without backtracking
- * compile, too, such as those of Rust and Go. `anchored`: those of llama.cpp, which turns them into a
- * grammar without classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
+ * Which regular expressions a server takes in a schema. `any`: all. `python`: those that Python
+ * compiles, as many servers do with every pattern. `linear`: of these, those that engines without
+ * backtracking compile, too, such as those of Rust and Go. `anchored`: those of llama.cpp, which
+ * turns them into a grammar without classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
  * https://github.com/NangoHQ/nango/issues/7547, https://docs.rs/regex/latest/regex/#syntax,
  * https://github.com/openclaw/openclaw/issues/113562,
  * https://github.com/openclaw/openclaw/issues/108580

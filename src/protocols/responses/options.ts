@@ -13,7 +13,9 @@ export type ResponsesOptions = Pick<SharedOptions, 'efforts' | 'longCacheKey' | 
    * content of a reasoning item. `summary`: as its summary, for clients that show only that.
    */
   rawReasoning?: 'content' | 'summary'
-  /** The values of `tool_choice` that the model accepts. `unforced`: `auto` and `none`. Default `all`. */
+  /**
+   * The values of `tool_choice` that the model accepts. `unforced`: `auto` and `none`. Default `all`.
+   */
   toolChoice?: 'all' | 'unforced'
   /** `tool_choice` without tools. `keep` (default). `drop`: for servers that refuse it. */
   choiceWithoutTools?: 'keep' | 'drop'

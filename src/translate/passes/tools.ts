@@ -92,10 +92,8 @@ export function withFewStrict(
   if (fitGrammar([format, ...strict.map(({ parameters }) => parameters)])) return tools
   const left = grammarBudget(format)
   return tools.map(tool => {
-    if (!isStrict(tool) || isLaxAnyway(tool) || left.takes(tool.parameters)) return tool
-    report.add('tool.strict', tool.at, 'strict')
-    const { strictImplied: _, ...lax } = tool
-    return { ...lax, strict: false }
+    const stays = !isStrict(tool) || isLaxAnyway(tool) || left.takes(tool.parameters)
+    return stays ? tool : withoutStrictness(tool, report)
   })
 }
 
