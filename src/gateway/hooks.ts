@@ -369,6 +369,7 @@ export type WebToolCall<Raw = unknown> = ServerToolCall<Raw> & {
  * used.
  */
 export type McpClient = {
+  /** Lists the server's tools, a page at a time: `nextCursor` of one page is `cursor` of the next. */
   listTools(params?: { cursor?: string }): Promise<{
     tools: {
       name: string
@@ -378,6 +379,7 @@ export type McpClient = {
     }[]
     nextCursor?: string | undefined
   }>
+  /** Runs one tool. The result is what the server answered, in MCP's form (`content`, `isError`). */
   callTool(
     params: { name: string; arguments?: Record<string, unknown> },
     resultSchema?: undefined,
