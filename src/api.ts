@@ -224,8 +224,8 @@ function translated(
   const adjusted =
     less === fitting ? fitting : { ...less, notes: [...fitting.notes, ...less.notes] }
   const found = requests.translateRequest(adjusted.body, source, target, all, {
-    ...mergeOptions<TranslateOptions & Resolvers>(rules.options as TranslateOptions, options),
     fitsVendor: vendor !== undefined,
+    ...mergeOptions<TranslateOptions & Resolvers>(rules.options as TranslateOptions, options),
   })
   const translated = { ...found, notes: [...adjusted.notes, ...found.notes] }
   const refused = source === target ? [] : refusedIn(rules, translated.body)

@@ -41,15 +41,15 @@ export function modelSettings(
   const { maker, model } = knownModel(name) ?? {}
   if (!maker || !model) return undefined
   const known = made.get(model) ?? {}
-  const settings = known[protocol] ?? {
+  if (!made.has(model)) made.set(model, known)
+  known[protocol] ??= {
     responseOptions: {},
     limits: { output: model.outputTokens, budget: model.budget?.most },
     ...(maker.protocols.includes(protocol)
       ? { maker: maker.vendor ?? maker.name, ...inItsTerms(model, protocol) }
       : elsewhere(model, protocol)),
   }
-  made.set(model, { ...known, [protocol]: settings })
-  return settings
+  return known[protocol]
 }
 
 const inItsTerms = (model: Model, protocol: ProtocolName) => ({

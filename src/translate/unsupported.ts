@@ -161,15 +161,21 @@ export function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefi
 
 /** Some protocols are written in camelCase and in snake_case. */
 function spelledIn(object: JsonObject, key: string): string | undefined {
-  const wanted = loosely(key)
-  // Nearly all names differ in the first letter.
-  const first = smallCode(wanted)
-  return Object.keys(object).find(name => smallCode(name) === first && loosely(name) === wanted)
+  for (const name in object) if (isSpelled(name, key)) return name
+  return undefined
 }
 
-const smallCode = (name: string) => name.charCodeAt(0) | 0x20
+const underscore = 0x5f
 
-const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
+/** Are the names equal but for underscores and small or capital letters? */
+function isSpelled(name: string, other: string): boolean {
+  for (let i = 0, j = 0; ; i++, j++) {
+    while (name.charCodeAt(i) === underscore) i++
+    while (other.charCodeAt(j) === underscore) j++
+    if (i >= name.length || j >= other.length) return i >= name.length && j >= other.length
+    if ((name.charCodeAt(i) | 0x20) !== (other.charCodeAt(j) | 0x20)) return false
+  }
+}
 
 /**
  * A copy without what is at these keys, which exist, and without an object that this leaves empty.

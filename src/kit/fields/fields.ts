@@ -118,26 +118,15 @@ export function fieldTable<Writing>(
   rows: readonly Row<Writing>[],
 ): FieldTable<Writing> {
   const named = rows.filter(({ read }) => read !== 'never')
-  const isRead = named.filter(({ read }) => read !== false)
-  const known = knownIn(named, inCode.wire)
+  const known = knownIn(rows, inCode.wire)
   const handled = handledIn(rows, inCode.fields)
   const written = byOutermost(rows.filter(({ write }) => write !== false))
   return {
     read(body, into) {
-      let unknown = unknownIn(body, known)
-      let holder: JsonObject | undefined = body
-      let at: string | undefined
-      for (const { inside, outer, key, groups, name, read } of isRead) {
-        if (inside !== at) holder = holderIn(body, outer)
-        at = inside
-        const value = holder?.[key]
-        if (!holder || value === undefined || value === null) continue
-        const found = typeof read === 'function' ? read(value, holder) : value
-        if (found === undefined) {
-          unknown ??= {}
-          put(unknown, outer, key, value)
-        } else if (found !== null) put(into as JsonObject, groups, name, found)
-      }
+      const shared: Shared[] = []
+      const unknown = readInto(body, known, into as JsonObject, shared, false)
+      shared.sort((one, other) => one.row.index - other.row.index)
+      for (const { row, found } of shared) put(into as JsonObject, row.groups, row.name, found)
       return unknown
     },
     write(request, writing, into = {}) {
@@ -172,41 +161,74 @@ export function fieldTable<Writing>(
   }
 }
 
-/** The known keys of an object. `inside`: those of its value; absent: all. `isRead`: by a row. */
-type Known = { [key: string]: { inside?: Known; isRead?: true } }
+/** A row that is read. `isShared`: other rows read the same canonical field. */
+type Read = Pick<Row<never>, 'groups' | 'name'> & {
+  read: ((value: unknown, holder: JsonObject) => unknown) | undefined
+  index: number
+  isShared: boolean
+}
+type Shared = { row: Read; found: unknown }
 
-function knownIn(rows: readonly (Place & { read?: unknown })[], paths: readonly string[]): Known {
+/**
+ * The known keys of an object. `rows`: which read the value. `inside`: the keys of the value.
+ * `isCode`: code reads all that is inside.
+ */
+type Known = { [key: string]: Entry }
+type Entry = { rows: Read[]; inside?: Known; isCode?: true }
+
+function knownIn(rows: readonly Row<never>[], paths: readonly string[]): Known {
   const known: Known = bare()
-  const holderOf = (outer: readonly string[]): Known => {
+  const entryOf = ({ outer, key }: Place): Entry => {
     let at = known
-    for (const key of outer) {
-      const entry = at[key] ?? {}
-      at[key] = entry
-      entry.inside ??= bare()
-      at = entry.inside
+    for (const one of outer) {
+      at[one] ??= { rows: [] }
+      at[one].inside ??= bare()
+      at = at[one].inside
     }
-    return at
+    at[key] ??= { rows: [] }
+    return at[key]
   }
-  for (const { outer, key, read } of rows) {
-    const holder = holderOf(outer)
-    if (read !== false) holder[key] = { ...holder[key], isRead: true }
+  for (const [index, row] of rows.entries()) {
+    const { field, groups, name, read } = row
+    const isShared = rows.some(other => other !== row && other.field === field)
+    if (read === false) entryOf(row).isCode = true
+    else if (read !== 'never') entryOf(row).rows.push({ groups, name, read, index, isShared })
   }
-  // Last, and the outermost at the end, since code reads all that is inside.
-  const byCode = [...rows.filter(({ read }) => read === false), ...paths.map(placeOf)]
-  byCode.sort((one, other) => other.outer.length - one.outer.length)
-  for (const { outer, key } of byCode) holderOf(outer)[key] = {}
+  for (const path of paths) entryOf(placeOf(path)).isCode = true
   return known
 }
 
-function unknownIn(body: JsonObject, known: Known): JsonObject | undefined {
+/**
+ * Sets the fields of an object, key by key, since bodies have few of the keys of a table. Returns
+ * what is left. `isKnown`: unknown keys are not left. `shared`: gets what waits for other rows.
+ */
+function readInto(
+  object: JsonObject,
+  known: Known,
+  into: JsonObject,
+  shared: Shared[],
+  isKnown: boolean,
+): JsonObject | undefined {
   let unknown: JsonObject | undefined
-  for (const key in body) {
-    const value = body[key]
+  for (const key in object) {
+    const value = object[key]
+    if (value === null || value === undefined) continue
     const entry = known[key]
-    if (value === null || value === undefined || (entry && !entry.inside)) continue
-    let left: unknown = value
-    if (entry?.inside && isObject(value)) left = unknownIn(value, entry.inside)
-    else if (entry?.isRead) continue
+    let left: unknown
+    if (!entry) {
+      if (!isKnown) left = value
+    } else {
+      const { rows, inside, isCode = isKnown } = entry
+      if (inside && isObject(value)) left = readInto(value, inside, into, shared, isCode)
+      else if (rows.length === 0 && !isCode) left = value
+      for (const row of rows) {
+        const found = row.read ? row.read(value, object) : value
+        if (found === undefined) left = value
+        else if (found === null) continue
+        else if (row.isShared) shared.push({ row, found })
+        else put(into, row.groups, row.name, found)
+      }
+    }
     if (left === undefined) continue
     unknown ??= {}
     setOwn(unknown, key, left)
@@ -269,16 +291,6 @@ function byOutermost<Writing>(
     outermost.set(key, [...(outermost.get(key) ?? []), row])
   }
   return [...outermost] as [keyof CanonicalRequest, Row<Writing>[]][]
-}
-
-function holderIn(body: JsonObject, outer: readonly string[]): JsonObject | undefined {
-  let holder = body
-  for (const key of outer) {
-    const inner = holder[key]
-    if (!isObject(inner)) return undefined
-    holder = inner
-  }
-  return holder
 }
 
 function put(into: JsonObject, outer: readonly string[], key: string, value: unknown): void {

@@ -17,7 +17,10 @@ const others: ReadonlySet<unknown> = new Set([
 const deepest = 20
 
 /** Can a value of this schema be an object? */
-export const allowsObject = (root: JsonObject): boolean => allows(root, root, new Map(), 0)
+export const allowsObject = (root: JsonObject): boolean =>
+  // Nearly all parameters say no more.
+  (root['type'] === 'object' && root['$ref'] === undefined && isObject(root['properties'])) ||
+  allows(root, root, new Map(), 0)
 
 /** `known`: of schemas that were read, which definitions that use each other name again and again. */
 function allows(

@@ -59,11 +59,8 @@ function withSchema(given: Tool, dialect: SchemaDialect, report: PassReport): To
   if (!isObject(tool.parameters)) return tool
   const { schema, lost, words } = toolSchema(tool.parameters, dialect)
   for (const code of lost) report.add(code, tool.at, 'parameters')
-  const description = [tool.description, words].filter(Boolean).join(' ')
-  const fitted =
-    schema === tool.parameters
-      ? tool
-      : { ...tool, parameters: schema, ...(words !== undefined && { description }) }
+  const fitted = schema === tool.parameters ? tool : { ...tool, parameters: schema }
+  if (words !== undefined) fitted.description = [tool.description, words].filter(Boolean).join(' ')
   return dialect.strict === 'closed' ? withStrictness(fitted, report) : fitted
 }
 

@@ -144,7 +144,8 @@ export function encodeRequest(
   const servers = ownOf(ext)?.['mcp_servers']
   const own: MessagesBody = {
     max_tokens: thought.maxTokens ?? requestedLimit,
-    ...conversation,
+    system: conversation.system,
+    messages: conversation.messages,
     thinking: thought.thinking,
     output_config: omitUndefinedOrNone({
       effort: thought.effort,
@@ -154,13 +155,13 @@ export function encodeRequest(
     tools: wanted.tools,
     mcp_servers: servers == null ? wanted.mcpServers : asRead(servers),
     tool_choice: choice,
-    ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
     metadata: encodeUser(user, writing),
+    ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
     ...encodeTier(serviceTier, writing),
     ...encodeCaching(cache, request, writing),
     ...encodeState(state, wanted, writing),
   }
-  const wire = wireOf<MessagesBody>(Object.assign(fields.write(request, writing), own), ext)
+  const wire = wireOf<MessagesBody>(fields.write(request, writing, own) as MessagesBody, ext)
   // `wireOf` put unknown keys back into an object that is otherwise not written: the server would
   // refuse them alone.
   for (const key of ['thinking', 'tool_choice', 'output_format'] as const)
