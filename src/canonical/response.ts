@@ -116,5 +116,5 @@ export type Usage = {
 
 /** Later counts replace earlier ones field by field; fields that `later` does not have stay. */
 export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
-  return earlier ? { ...earlier, ...later } : later
+  return earlier ? Object.assign({}, earlier, later) : later
 }

@@ -89,7 +89,10 @@ class Translation implements Own<string> {
     this.#restoring = startRestoring(context, to)
     this.#restoresInput = context?.tools !== undefined
     this.#restoresText = context?.output !== undefined || context?.outputNames !== undefined
-    this.#order = startNormalizing(to, { ...this.#options, fieldNames: from.fieldNames })
+    this.#order = startNormalizing(
+      to,
+      Object.assign({}, this.#options, { fieldNames: from.fieldNames }),
+    )
     this.#encoding = this.#begin(undefined)
     this.reader = strict
       ? createStreamReader(from, settings, event => this.#takeStrictly(event))
@@ -143,10 +146,8 @@ class Translation implements Own<string> {
   /** The state of the encoder. `places`: names of fields that differ in this stream. */
   #begin(places: FieldNames | undefined): MachineState {
     const { fieldNames } = this.#from
-    return this.#to.streamEncoder.initial({
-      ...this.#options,
-      fieldNames: places ? { ...fieldNames, ...places } : fieldNames,
-    })
+    const names = places ? { ...fieldNames, ...places } : fieldNames
+    return this.#to.streamEncoder.initial(Object.assign({}, this.#options, { fieldNames: names }))
   }
 
   #due(): string {

@@ -23,7 +23,7 @@ export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): P
   const first = parts.findIndex(part => part.type === 'text' && part.text !== '')
   return parts.map((part, index) =>
     part.type === 'text' || (part.type === 'refusal' && first >= 0 && index > first)
-      ? { ...part, phase }
+      ? Object.assign({}, part, { phase })
       : part,
   )
 }
@@ -58,7 +58,7 @@ export function withStreamedPhase(
     return head
   opened.texts ??= new Set()
   opened.texts.add(part)
-  return { ...head, phase: opened.phase }
+  return Object.assign({}, head, { phase: opened.phase })
 }
 
 /** The phase of a message that had no text to carry it. */

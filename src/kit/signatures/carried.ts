@@ -45,7 +45,7 @@ export function signedBy(
 ): Signature {
   return model === undefined || signature.issuer !== issuer || signature.model !== undefined
     ? signature
-    : { ...signature, model }
+    : { model, ...signature }
 }
 
 /**

@@ -257,7 +257,7 @@ export function createBlockEncoder<State extends BlockEncoderState, Event, Writt
         case 'update': {
           const { type: _, serviceTier: __, promptBlocked, completedAt, ext, ...rest } = event
           const report = reportOf(state)
-          report.rest({ ...rest, ...omitUndefined({ completedAt }) }, undefined)
+          report.rest({ completedAt, ...rest }, undefined)
           report.ext(ext, '')
           wire.update(state, event)
           if (promptBlocked) state.promptBlocked = promptBlocked

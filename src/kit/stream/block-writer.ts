@@ -381,7 +381,8 @@ function reasoningOf({ head, text, segments, signature }: Block): Part {
     start += length + '\n\n'.length
     return segment
   })
-  return { ...head, type: 'reasoning', segments: cut, ...omitUndefined({ signature }) } as Part
+  const whole = { type: 'reasoning', segments: cut, ...(signature && { signature }) }
+  return Object.assign({}, head, whole) as Part
 }
 
 function kindOf(head: Part): BlockKind {

@@ -7,9 +7,9 @@ import { toolSchema } from './tool-schema.ts'
 export function dialectOf(taken: ToolOptions['schemas'], own: SchemaDialect): SchemaDialect {
   switch (taken) {
     case 'plain':
-      return { ...own, plainRoot: true, form: 'plain' }
+      return Object.assign({}, own, plain)
     case 'typed':
-      return { ...own, plainRoot: true, form: 'typed', references: 'bare' }
+      return Object.assign({}, own, typed)
     case 'flat':
       return { ...own, plainRoot: true, references: 'none', rootKeys: flatRoot }
     case 'linear':
@@ -22,6 +22,9 @@ export function dialectOf(taken: ToolOptions['schemas'], own: SchemaDialect): Sc
       return own
   }
 }
+
+const plain: SchemaDialect = { plainRoot: true, form: 'plain' }
+const typed: SchemaDialect = { plainRoot: true, form: 'typed', references: 'bare' }
 
 const asTheyAre: SchemaDialect = { incomplete: true }
 

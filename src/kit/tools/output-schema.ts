@@ -17,7 +17,7 @@ export function outputSchema(
   if (resolved?.isLess && !lost.includes('schema.reference')) lost.push('schema.reference')
   const bare = withoutAnyName(resolved?.schema ?? valid.schema)
   const refused = Object.fromEntries(outputWithout.map(key => [key, true] as const))
-  const schema = fitSchema(bare, { ...refusedPatterns[patterns ?? 'any'], ...refused })
+  const schema = fitSchema(bare, Object.assign({}, refusedPatterns[patterns ?? 'any'], refused))
   if (schema !== bare) lost.push('schema.keywords')
   return { schema, lost }
 }

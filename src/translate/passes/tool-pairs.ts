@@ -341,7 +341,7 @@ function nameAlike(
     if (name && name !== call.name) report.rest({ name }, part.at)
     if (namespace !== undefined && namespace !== call.namespace) report.rest({ namespace }, part.at)
     if (namesInResults)
-      return omitUndefined({ ...rest, callId: id, name: call.name, namespace: call.namespace })
+      return omitUndefined({ name: call.name, namespace: call.namespace, ...rest, callId: id })
     return id === part.callId && name === undefined && namespace === undefined
       ? part
       : { ...rest, callId: id }

@@ -81,10 +81,9 @@ function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
 export function encodeLogprobs(
   tokens: readonly TokenLogprob[],
 ): NonNullable<ChatCompletionsLogprobs['content']> {
-  return tokens.map(token => ({
-    ...encodeToken(token),
-    top_logprobs: (token.top ?? []).map(encodeToken),
-  }))
+  return tokens.map(token =>
+    Object.assign(encodeToken(token), { top_logprobs: (token.top ?? []).map(encodeToken) }),
+  )
 }
 
 function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): ChatCompletionsToken {

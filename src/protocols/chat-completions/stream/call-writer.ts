@@ -113,7 +113,7 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   const { index, head } = call
   choice.open = call
   // The input comes in deltas, so none is made up here.
-  const bare: ToolCallPart = { ...head, input: '', cut: true }
+  const bare: ToolCallPart = { cut: true, ...head, input: '' }
   if (state.single) {
     // In streams, the name stands without its namespace.
     const { namespace: _, ...named } = bare

@@ -166,10 +166,27 @@ export function write(
     state.owesHead = false
     encodeHead(state.sentHead, {}, reportOf(state))
   }
-  const chunk: ChatCompletionsChunk = { ...state.head, ...state.fields, choices: [choice] }
-  if (state.writeUsage) chunk.usage = null
+  const chunk = chunkOf(state, [choice], state.writeUsage ? null : undefined)
   state.fields = {}
   emit(chunk)
+}
+
+/** A chunk of this stream, with the fields that wait for one. */
+export function chunkOf(
+  { head: { id, object, created, model, service_tier }, fields }: EncoderState,
+  choices: ChatCompletionsChunkChoice[],
+  usage: ChatCompletionsChunk['usage'],
+): ChatCompletionsChunk {
+  return {
+    id,
+    object,
+    created,
+    model,
+    ...(service_tier !== undefined && { service_tier }),
+    choices,
+    ...(usage !== undefined && { usage }),
+    ...fields,
+  }
 }
 
 /**
@@ -183,22 +200,24 @@ export function writeDelta(
 ): void {
   if (!choice.begun) {
     choice.begun = true
-    const head = {
-      role: 'assistant' as const,
-      ...(choice.name !== undefined && { name: choice.name }),
-    }
+    const role = 'assistant' as const
+    const named = choice.name !== undefined && { name: choice.name }
     if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
       write(
         state,
-        { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null },
+        {
+          index: choice.index,
+          delta: { role, ...named, content: null, ...delta },
+          finish_reason: null,
+        },
         emit,
       )
       return
     }
     write(
       state,
-      { index: choice.index, delta: { ...head, content: '' }, finish_reason: null },
+      { index: choice.index, delta: { role, ...named, content: '' }, finish_reason: null },
       emit,
     )
   }

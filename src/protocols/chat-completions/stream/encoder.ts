@@ -41,6 +41,7 @@ import { closeCall, encodeReasoning, noteLostPhases, storeSignatures } from './c
 import {
   type Choice,
   choiceOf,
+  chunkOf,
   type EmitWire,
   type EncoderState,
   reportOf,
@@ -319,14 +320,8 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   state.phase = 'over'
   // Clients read fields next to `choices` only from a chunk with an id.
   if (state.usage && state.writeUsage)
-    emit({
-      ...state.head,
-      ...state.fields,
-      choices: [],
-      usage: encodeUsage(state.usage, reportOf(state), state.native),
-    })
-  else if (Object.keys(state.fields).length > 0)
-    emit({ ...state.head, ...state.fields, choices: [] })
+    emit(chunkOf(state, [], encodeUsage(state.usage, reportOf(state), state.native)))
+  else if (Object.keys(state.fields).length > 0) emit(chunkOf(state, [], undefined))
   emit('[DONE]')
 }
 

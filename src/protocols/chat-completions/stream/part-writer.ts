@@ -50,7 +50,7 @@ export function startPart(
   emit: EmitWire,
 ): void {
   const choice = choiceOf(state, candidate)
-  noteMessage({ ...choice.roles[message], parts: [head] }, reportOf(state))
+  noteMessage({ parts: [head], ...choice.roles[message] }, reportOf(state))
   // A message has one field for audio.
   if (head.type === 'media' && (!isAudible(head) || has(choice, 'audio'))) {
     choice.parts.set(part, { kind: 'none' })

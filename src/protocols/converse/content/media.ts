@@ -202,7 +202,8 @@ export function encodeMedia(
   else if (filename !== undefined && named.name !== filename)
     report.add('media.filename-as-title', at, 'filename')
   const document: ConverseWrittenDocument = omitUndefined<ConverseWrittenDocument>({
-    ...own,
+    format: own.format,
+    source: own.source,
     name: named.name,
     context,
     citations,
@@ -231,7 +232,7 @@ function encodeSource(
       const { data } = source
       if (!native && !isBase64(data)) return refused(part, writing)
       const form = formFor(part, source.mime, writing)
-      if (form) return { ...form, source: { bytes: data } }
+      if (form) return { source: { bytes: data }, ...form }
       if (native) return { kind: common, source: { bytes: data } }
       return converted(part, source.mime, data, writing) ?? refused(part, writing)
     }

@@ -25,7 +25,8 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
   return {
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
-    schemas: family === 'claude' ? { ...dialect, strict: 'grammar' } : dialect,
+    schemas:
+      family === 'claude' ? Object.assign({}, dialect, { strict: 'grammar' as const }) : dialect,
     toolNames: {
       spell: name => mapName(name, longest),
       spellProperty: mapProperty,

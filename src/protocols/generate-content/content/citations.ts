@@ -102,7 +102,7 @@ function readSupport(
   const unread = text != null && !isTextOf(text, read.bytes.subarray(start, end))
   const left = unread ? { text, ...beside } : beside
   return {
-    found: sources.map(source => ({ textIndex, citation: { ...source, ...span } })),
+    found: sources.map(source => ({ textIndex, citation: Object.assign({}, source, span) })),
     cited: indices as number[],
     left: {
       ...(Object.keys(left).length > 0 && { segment: left }),

@@ -120,7 +120,7 @@ export function signedBy(model: string | undefined, part: Part): void {
     part.signature?.issuer === protocolName &&
     part.signature.model === undefined
   )
-    part.signature = { ...part.signature, model }
+    part.signature = { model, ...part.signature }
 }
 
 /** RFC 3339 time → Unix seconds, without the fraction. Undefined: not such a time. */

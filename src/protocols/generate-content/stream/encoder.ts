@@ -174,7 +174,7 @@ function update(
   { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>,
 ): void {
   const report = reportOf(state)
-  report.rest({ ...rest, ...omitUndefined({ completedAt }) }, undefined)
+  report.rest({ completedAt, ...rest }, undefined)
   report.ext(ext, '')
   if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
   if (promptBlocked) state.promptBlocked = promptBlocked

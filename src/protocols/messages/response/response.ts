@@ -172,7 +172,7 @@ export function encodeResponse(
       notes: report.notes,
     }
   }
-  report.rest({ ...rest, ...omitUndefined({ createdAt, completedAt }) }, undefined)
+  report.rest({ createdAt, completedAt, ...rest }, undefined)
   report.ext(ext, undefined)
   for (const { at } of others) report.add('candidates.first-only', at)
   const messages = candidate?.messages ?? []

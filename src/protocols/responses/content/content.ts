@@ -98,7 +98,12 @@ export function decodeCitation(raw: unknown): Citation {
     case 'file_citation':
     case 'container_file_citation':
     case 'file_path':
-      return { kind: 'file', ...omitUndefined({ ...file, ...span }), protocol: protocolName, raw }
+      return {
+        kind: 'file',
+        ...omitUndefined(Object.assign({}, file, span)),
+        protocol: protocolName,
+        raw,
+      }
     default:
       return { kind: 'opaque', protocol: protocolName, raw }
   }
@@ -156,12 +161,10 @@ export const decodeLogprobs = (wire: readonly unknown[], at: Place, first = 0): 
 function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
   const wire = isObject(raw) ? raw : {}
   const { top_logprobs: top } = wire
-  return {
-    ...decodeToken(wire, at),
-    ...(isTokens(top) && {
-      top: top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place))),
-    }),
-  }
+  const token: TokenLogprob = decodeToken(wire, at)
+  if (isTokens(top))
+    token.top = top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place)))
+  return token
 }
 
 function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {

@@ -33,7 +33,7 @@ export function startCall(
   const muted = startWriting('output', writing.native, state.options)
   if (writing.itemId) muted.itemId = writing.itemId
   const wire = {
-    ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted),
+    ...encodeCall({ input: ' ', ...call }, headOf(state, part.message), muted),
     status: 'in_progress',
     [inputKey(head)]: '',
   }
@@ -44,7 +44,7 @@ export function startCall(
     writing.report,
   )
   part.item = addItem(state, part.message, wire, emit)
-  part.value = { ...call, input: '' }
+  part.value = { input: '', ...call }
   giveInput(state, part, part.value, input, emit)
 }
 
@@ -64,7 +64,8 @@ export function giveInput(
     value.kind === 'freeform'
       ? 'response.custom_tool_call_input.delta'
       : 'response.function_call_arguments.delta'
-  write(state, type, { ...placeOf(state, part), delta: text }, emit)
+  const { item_id, output_index } = placeOf(state, part)
+  write(state, type, { item_id, output_index, delta: text }, emit)
 }
 
 export function endCall(
@@ -88,14 +89,14 @@ export function endCall(
   // the sum of its deltas.
   const input = due !== '' && value.input.trim() === due ? value.input : due
   Object.assign(wire, { [inputKey(value)]: input })
-  const place = placeOf(state, part)
+  const { item_id, output_index } = placeOf(state, part)
   if (value.kind === 'freeform')
-    write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
+    write(state, 'response.custom_tool_call_input.done', { item_id, output_index, input }, emit)
   else
     write(
       state,
       'response.function_call_arguments.done',
-      { ...place, name: 'name' in wire ? wire.name : '', arguments: input },
+      { item_id, output_index, name: 'name' in wire ? wire.name : '', arguments: input },
       emit,
     )
   if (item)

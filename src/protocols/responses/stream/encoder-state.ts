@@ -184,7 +184,7 @@ export function writingOf(state: EncoderState): Writing {
 /** The envelope, made at the first use. */
 export function envelopeOf(state: EncoderState): Envelope {
   state.envelope ??= startEnvelope(
-    { ...state.start, ...(state.usage && { usage: state.usage }) },
+    Object.assign({}, state.start, state.usage && { usage: state.usage }),
     state.fallbacks,
     startWriting('output', false, state.options, state.notes).report,
   )
@@ -289,7 +289,11 @@ export function messageItem(state: EncoderState, message: number, emit: EmitWire
   const opened = state.messages[message]
   if (opened?.item !== undefined) return opened.item
   const head = headOf(state, message)
-  const begun = encodeContainer({ ...head, status: 'in_progress' }, [], writingOf(state))
+  const begun = encodeContainer(
+    Object.assign({}, head, { status: 'in_progress' as const }),
+    [],
+    writingOf(state),
+  )
   const wire: ResponsesWrittenItem = {
     ...begun,
     type: 'message',

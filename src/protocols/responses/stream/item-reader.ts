@@ -53,7 +53,7 @@ export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent)
   const index = there || given === undefined ? state.next : given
   if (there && typeof outputIndex === 'number') state.moved[outputIndex] = index
   if (item['type'] === 'reasoning' && isWordless(item))
-    putItem(state, index, { ...unopened(item), waiting: item })
+    putItem(state, index, { waiting: item, ...unopened(item) })
   else beginItem(state, index, item, emit)
 }
 

@@ -99,9 +99,10 @@ function segmentPlace(
   index: number,
 ): ResponsesSegmentPlace {
   const place = part.places[index] ?? 0
+  const { item_id, output_index } = placeOf(state, part)
   return segments[index]?.kind === 'summary'
-    ? { ...placeOf(state, part), summary_index: place }
-    : { ...placeOf(state, part), content_index: place }
+    ? { item_id, output_index, summary_index: place }
+    : { item_id, output_index, content_index: place }
 }
 
 function startSegment(
@@ -206,11 +207,12 @@ export function startText(
       ? { type: 'refusal', refusal: '' }
       : { type: 'output_text', text: '', annotations: [], logprobs: [] }
   content.push(wire)
-  part.value = head.type === 'refusal' ? { ...head, type: 'refusal', text: '' } : withoutLists(head)
+  part.value = head.type === 'refusal' ? { text: '', ...head } : withoutLists(head)
+  const { item_id, output_index } = placeOf(state, part)
   write(
     state,
     'response.content_part.added',
-    { ...placeOf(state, part), content_index: part.content, part: wire },
+    { item_id, output_index, content_index: part.content, part: wire },
     emit,
   )
   if (head.type === 'text')
@@ -221,7 +223,7 @@ export function startText(
 
 /** The head without its lists, which are written as deltas. */
 function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, 'text'>): TextPart {
-  return { ...head, text: '' }
+  return { text: '', ...head }
 }
 
 const isText = (part: Part): part is TextPart | RefusalPart =>
@@ -306,12 +308,15 @@ function giveCitation(
   // What it loses is noted when the text ends.
   const annotation = encodeCitation(citation, length, createResponsesReport(), at)
   if (!annotation) return
+  const { item_id, output_index } = placeOf(state, part)
   const place = {
-    ...placeOf(state, part),
+    item_id,
+    output_index,
     content_index: part.content,
     annotation_index: part.waiting.annotations++,
+    annotation,
   }
-  write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
+  write(state, 'response.output_text.annotation.added', place, emit)
 }
 
 function giveWaiting(state: EncoderState, part: OpenPart, value: TextPart, emit: EmitWire): void {
@@ -330,7 +335,8 @@ export function endText(
   if (value.type === 'text') giveWaiting(state, part, value, emit)
   const writing = writingOf(state)
   const wire = encodeWords(unsigned(value), 'assistant', writing)
-  const place = { ...placeOf(state, part), content_index: part.content }
+  const { item_id, output_index } = placeOf(state, part)
+  const place = { item_id, output_index, content_index: part.content }
   if (value.type === 'refusal')
     write(state, 'response.refusal.done', { ...place, refusal: value.text }, emit)
   else
