@@ -67,10 +67,9 @@ export function encodeCollected(
   protocol: Protocol,
   settings: Settings & Exactness,
 ): { body: unknown; notes: Note[] } {
-  const { wire, notes } = protocol.encodeResponse(response, {
-    ...optionsFor(protocol, settings),
-    fieldNames: placesIn(reader.places(), protocol),
-  })
+  const fieldNames = placesIn(reader.places(), protocol)
+  const options = Object.assign({}, optionsFor(protocol, settings), { fieldNames })
+  const { wire, notes } = protocol.encodeResponse(response, options)
   const all = withDigits(
     [...withoutRepairs(reader.notes()), ...notes],
     settings.keepsDigits ?? false,
@@ -94,7 +93,9 @@ export function explodeResponse(
   const options = optionsFor(protocol, settings)
   const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
   const { streamEncoder, frames } = protocol
-  const state = streamEncoder.initial({ ...options, fieldNames: placesIn(fieldNames, protocol) })
+  const state = streamEncoder.initial(
+    Object.assign({}, options, { fieldNames: placesIn(fieldNames, protocol) }),
+  )
   let text = ''
   const write = (wire: unknown) => {
     text += frames.write(wire)

@@ -87,7 +87,7 @@ export function giveReasoning(
   write(
     state,
     type,
-    { ...segmentPlace(state, part, value, delta.segment), delta: delta.text },
+    { delta: delta.text, ...segmentPlace(state, part, value, delta.segment) },
     emit,
   )
 }
@@ -121,8 +121,8 @@ function startSegment(
     state,
     type,
     {
-      ...segmentPlace(state, part, value, index),
       part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' },
+      ...segmentPlace(state, part, value, index),
     },
     emit,
   )
@@ -141,14 +141,14 @@ function endSegment(
   write(
     state,
     summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done',
-    { ...place, text },
+    { text, ...place },
     emit,
   )
   const type = summary ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
   write(
     state,
     type,
-    { ...place, part: { type: summary ? 'summary_text' : 'reasoning_text', text } },
+    { part: { type: summary ? 'summary_text' : 'reasoning_text', text }, ...place },
     emit,
   )
 }
@@ -338,19 +338,19 @@ export function endText(
   const { item_id, output_index } = placeOf(state, part)
   const place = { item_id, output_index, content_index: part.content }
   if (value.type === 'refusal')
-    write(state, 'response.refusal.done', { ...place, refusal: value.text }, emit)
+    write(state, 'response.refusal.done', { refusal: value.text, ...place }, emit)
   else
     write(
       state,
       'response.output_text.done',
       {
-        ...place,
         text: value.text,
         logprobs: (wire.type === 'output_text' && wire.logprobs) || [],
+        ...place,
       },
       emit,
     )
-  write(state, 'response.content_part.done', { ...place, part: wire }, emit)
+  write(state, 'response.content_part.done', { part: wire, ...place }, emit)
   const item = part.item === undefined ? undefined : state.items[part.item]
   contentOf(item)[part.content] = wire
   endClosing(state, part.item, emit)
