@@ -61,9 +61,10 @@ export function channelsTab({ protocols }: Session): Tab {
       element.setAttribute('data-id', `${id} ${name}`)
       return element
     }
-    const [first] = models.filter(({ id, model = id }) => !model.includes('*'))
-    const isUsed = !disabled && broken === undefined
-    const verify = first && isUsed && named('Verify', () => verified(channel, first))
+    const [first] = models.map(({ id, model = id }) => model).filter(model => !model.includes('*'))
+    const isUsed = !disabled && broken === undefined && models.length > 0
+    const check = () => (first === undefined ? openVerify(channel) : verified(channel, first))
+    const verify = isUsed && named('Verify', check)
     if (from === 'file') return h('span', { className: 'row' }, verify || '–')
     const toggle = () => call(path, { method: 'PATCH', body: { disabled: !disabled } })
     const remove = async () => {
@@ -82,10 +83,11 @@ export function channelsTab({ protocols }: Session): Tab {
     )
   }
 
-  async function verified({ name, ...channel }: ShownChannel, { id, model = id }: ChannelModel) {
+  async function verified(channel: ShownChannel, model: string) {
+    const { name } = channel
     const title = `${name}: ${model}`
     replace(result, panel(title, [], empty('A few small requests are sent …')))
-    const { checks } = await call<{ checks: Check[] }>(`${pathOf({ name, ...channel })}/verify`, {
+    const { checks } = await call<{ checks: Check[] }>(`${pathOf(channel)}/verify`, {
       body: { model },
     })
     replace(result, panel(title, [], checkTable(name, checks)))
@@ -95,16 +97,25 @@ export function channelsTab({ protocols }: Session): Tab {
   function openForm(
     title: string,
     fields: Child[],
-    { save, take }: { save(): unknown; take?: HTMLElement },
+    { save, take, word = 'Save' }: { save(): unknown; take?: HTMLElement; word?: string },
   ) {
     const cancel = button('Cancel', () => replace(result))
-    const submit = h('button', { className: 'main', textContent: 'Save' })
+    const submit = h('button', { className: 'main', textContent: word })
     const form = h('form', {}, fields, h('div', { className: 'actions' }, submit, take, cancel))
     form.addEventListener('submit', event => {
       event.preventDefault()
       void attempt(save)
     })
     replace(result, panel(title, [], form))
+  }
+
+  /** Asks for a model, where those of the channel are patterns. */
+  function openVerify(channel: ShownChannel) {
+    const field = h('input', { autocomplete: 'off', spellcheck: false, required: true })
+    const fields = h('div', { className: 'fields' }, labeled('Model of the provider', field))
+    const save = () => verified(channel, field.value.trim())
+    openForm(`Verify ${channel.name}`, [fields], { save, word: 'Send' })
+    field.focus()
   }
 
   /** The models of a channel, and what its upstream lists. */
