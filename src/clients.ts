@@ -12,6 +12,7 @@ export {
   clientConfigText,
   clientNames,
   type Language,
+  type ModelLimits,
   type Snippet,
 } from './clients/index.ts'
 export type { ProtocolName } from './protocols/index.ts'

@@ -5,9 +5,17 @@ import { constants as system, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { isatty } from 'node:tty'
 import { Argument, type Command, Option } from 'commander'
-import { anyKey, type Client, type ClientProgram, type RunSettings } from '../clients/client.ts'
+import { checkAddress } from '../address/check.ts'
+import {
+  anyKey,
+  type Client,
+  type ClientProgram,
+  type ModelLimits,
+  type RunSettings,
+} from '../clients/client.ts'
 import { clients, defaultKeyEnv, setupOf } from '../clients/index.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
+import { knownModel } from '../models/index.ts'
 import type { Vendor } from '../vendors/index.ts'
 import { copyAgain, faultOfKey } from '../verify/key.ts'
 import { withChoices } from './choices.ts'
@@ -162,7 +170,8 @@ async function settingsFor(
 ): Promise<RunSettings> {
   const { base, key } = gateway
   const { smallModel, model = await onlyModel(gateway) } = options
-  const setup = setupOf({ base, model, ...(smallModel !== undefined && { smallModel }) })
+  const limits = { [model]: await limitsOf(model, gateway) }
+  const setup = setupOf({ base, model, limits, ...(smallModel !== undefined && { smallModel }) })
   const settings = program.settings({ ...setup, key, folder: temporary })
   if (settings.file) await writeSettingsFile(temporary, settings.file, environment)
   return settings
@@ -230,6 +239,8 @@ function messageIn(line: string): string {
 /** How many models a message names. */
 const mostNamed = 20
 
+const listingMs = 2000
+
 /** The model of a gateway that has one. @throws Error that names the models of another */
 async function onlyModel({ base, key }: Gateway): Promise<string> {
   const { listModels } = await import('../verify/index.ts')
@@ -241,6 +252,27 @@ async function onlyModel({ base, key }: Gateway): Promise<string> {
   if (first === undefined) throw new Error('name a model with --model: the gateway lists none')
   const more = ids.length > mostNamed ? `, and ${ids.length - mostNamed} more` : ''
   throw new Error(`choose a model with --model: ${ids.slice(0, mostNamed).join(', ')}${more}`)
+}
+
+/** The limits of a model: known by its name, or as the gateway lists them, if it does in time. */
+async function limitsOf(name: string, { base, key }: Gateway): Promise<ModelLimits> {
+  const { model } = knownModel(name) ?? {}
+  if (model) return { contextTokens: model.contextTokens, maxOutputTokens: model.outputTokens }
+  const { service = base } = checkAddress(base)
+  const response = await fetch(`${service}/v1/models`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal: AbortSignal.timeout(listingMs),
+  }).catch(() => undefined)
+  const page = parseJson((await response?.text().catch(() => '')) ?? '')
+  const listed: unknown[] = isObject(page) && Array.isArray(page['data']) ? page['data'] : []
+  const found = listed.find(one => isObject(one) && one['id'] === name)
+  if (!isObject(found)) return {}
+  const tokens = (value: unknown) =>
+    Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined
+  return {
+    contextTokens: tokens(found['context_length']),
+    maxOutputTokens: tokens(found['max_output_tokens']),
+  }
 }
 
 function environmentOf(

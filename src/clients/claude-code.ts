@@ -3,12 +3,23 @@ import { type Client, type ClientSetup, json, keyLines, lines, shellWord } from 
 
 const usage: AddressUsage = { protocol: 'messages', appends: 'version-and-endpoint' }
 
-/** All settings but the key. */
-const variables = ({ model, smallModel, addressFor }: ClientSetup) => ({
-  ANTHROPIC_BASE_URL: addressFor(usage),
-  ANTHROPIC_MODEL: model,
-  ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel,
-})
+/**
+ * All settings but the key. It takes the first of the two limits for models that it does not know,
+ * and the second for all.
+ * Source: https://code.claude.com/docs/en/env-vars
+ */
+const variables = ({ model, smallModel, limits, addressFor }: ClientSetup) => {
+  const context = limits[model]?.contextTokens
+  return {
+    ANTHROPIC_BASE_URL: addressFor(usage),
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel,
+    ...(context !== undefined && {
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: `${context}`,
+      CLAUDE_CODE_AUTO_COMPACT_WINDOW: `${context}`,
+    }),
+  }
+}
 
 const keyVariable = 'ANTHROPIC_AUTH_TOKEN'
 

@@ -18,16 +18,25 @@ export type Snippet = {
 
 /**
  * The values for the settings. `model`: the one it uses; `smallModel`: for background tasks;
- * `models`: all that it can choose from, including these two. `webSocket`: the gateway accepts
- * WebSocket connections.
+ * `models`: all that it can choose from, including these two. `limits`: of those whose limits are
+ * known, by id. `webSocket`: the gateway accepts WebSocket connections.
  */
 export type ClientSetup = {
   model: string
   smallModel: string
   models: readonly string[]
+  limits: Readonly<Record<string, ModelLimits>>
   keyEnv: string
   webSocket: boolean
   addressFor(usage: AddressUsage): string
+}
+
+/** In tokens. Absent: not known. */
+export type ModelLimits = {
+  /** The context window. */
+  contextTokens?: number | undefined
+  /** The longest response. */
+  maxOutputTokens?: number | undefined
 }
 
 /** A client program. To add one, write a file next to this one and a line in `index.ts`. */

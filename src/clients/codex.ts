@@ -1,13 +1,18 @@
 import type { AddressUsage } from '../address/check.ts'
-import { type Client, type ClientSetup, lines, quoted } from './client.ts'
+import { type Client, type ClientSetup, lines, type ModelLimits, quoted } from './client.ts'
 
 const usage: AddressUsage = { protocol: 'responses', appends: 'endpoint' }
 const file = '~/.codex/config.toml'
 
 const table = 'model_providers.wireglot'
 
-const settingsOf = ({ model, keyEnv, webSocket, addressFor }: ClientSetup) => ({
-  main: [`model = ${quoted(model)}`, 'model_provider = "wireglot"'],
+const settingsOf = ({ model, limits, keyEnv, webSocket, addressFor }: ClientSetup) => ({
+  main: [
+    `model = ${quoted(model)}`,
+    'model_provider = "wireglot"',
+    // Source: https://github.com/openai/codex/blob/main/docs/config.md
+    ...contextLine(limits[model]),
+  ],
   provider: [
     'name = "wireglot"',
     `base_url = ${quoted(addressFor(usage))}`,
@@ -16,6 +21,9 @@ const settingsOf = ({ model, keyEnv, webSocket, addressFor }: ClientSetup) => ({
     ...(webSocket ? ['supports_websockets = true'] : []),
   ],
 })
+
+const contextLine = ({ contextTokens }: ModelLimits = {}) =>
+  contextTokens === undefined ? [] : [`model_context_window = ${contextTokens}`]
 
 export const codex: Client = {
   title: 'Codex',

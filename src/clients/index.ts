@@ -5,7 +5,13 @@ import { aiSdk } from './ai-sdk.ts'
 import { aider } from './aider.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { claudeCode } from './claude-code.ts'
-import { type Client, type ClientSetup, keyLines, type Snippet } from './client.ts'
+import {
+  type Client,
+  type ClientSetup,
+  keyLines,
+  type ModelLimits,
+  type Snippet,
+} from './client.ts'
 import { cline } from './cline.ts'
 import { codex } from './codex.ts'
 import { curl } from './curl.ts'
@@ -18,7 +24,7 @@ import { openaiSdk } from './openai-sdk.ts'
 import { opencode } from './opencode.ts'
 import { zed } from './zed.ts'
 
-export type { Language, Snippet } from './client.ts'
+export type { Language, ModelLimits, Snippet } from './client.ts'
 
 /** All clients. To add one, write a file next to this one and a line here. */
 export const clients = {
@@ -75,6 +81,11 @@ export type ClientConfigOptions = {
   smallModel?: string
   /** All models that the client can choose from. Absent: only `model` and `smallModel`. */
   models?: readonly string[]
+  /**
+   * Limits of models, by id. Clients that cannot ask for them assume others, and fill a smaller
+   * context until the provider refuses it.
+   */
+  limits?: Readonly<Record<string, ModelLimits>>
   /**
    * Name of the environment variable with the key; the settings never contain the key itself.
    * Default `WIREGLOT_KEY`.
@@ -133,6 +144,7 @@ export function setupOf({
   models = [],
   model = models[0] ?? 'MODEL',
   smallModel = model,
+  limits = {},
   keyEnv = defaultKeyEnv,
   webSocket = false,
 }: ClientConfigOptions): ClientSetup {
@@ -144,6 +156,7 @@ export function setupOf({
     model,
     smallModel,
     models: [...new Set([...(models.includes(model) ? [] : [model]), ...models, smallModel])],
+    limits,
     keyEnv,
     webSocket,
     addressFor: usage => addressFor(base, { ...usage, model }),

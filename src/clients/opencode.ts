@@ -1,8 +1,8 @@
 import { keepingReasoning, messagesProvider, providers } from './ai-sdk.ts'
-import { type Client, type ClientSetup, json } from './client.ts'
+import { type Client, type ClientSetup, json, type ModelLimits } from './client.ts'
 
 const settingsOf = (
-  { model, smallModel, models, keyEnv }: ClientSetup,
+  { model, smallModel, models, limits, keyEnv }: ClientSetup,
   npm: string,
   address: string,
 ) => ({
@@ -14,10 +14,15 @@ const settingsOf = (
       npm,
       name: 'wireglot',
       options: { baseURL: address, apiKey: `{env:${keyEnv}}` },
-      models: Object.fromEntries(models.map(id => [id, { name: id }])),
+      models: Object.fromEntries(models.map(id => [id, { name: id, ...limitOf(limits[id]) }])),
     },
   },
 })
+
+/** Without limits it never compacts. It takes both or none. Source: https://opencode.ai/docs/models */
+const limitOf = ({ contextTokens, maxOutputTokens }: ModelLimits = {}) =>
+  contextTokens !== undefined &&
+  maxOutputTokens !== undefined && { limit: { context: contextTokens, output: maxOutputTokens } }
 
 export const opencode: Client = {
   title: 'opencode',

@@ -7,12 +7,16 @@ export const zed: Client = {
   title: 'Zed',
   usages: [usage],
   remarks: [
-    'max_tokens is the context window of the model, which Zed cannot ask for: write the right number.',
+    'max_tokens is the context window of the model, which Zed cannot ask for: check the number where the gateway does not know it.',
     'Zed reads the key from the environment in which it starts. In place of that, paste it under Settings, AI, LLM Providers.',
   ],
-  snippets({ models, keyEnv, addressFor }) {
+  snippets({ models, limits, keyEnv, addressFor }) {
     const address = addressFor(usage)
-    const listed = models.map(id => ({ name: id, display_name: id, max_tokens: 128_000 }))
+    const listed = models.map(id => ({
+      name: id,
+      display_name: id,
+      max_tokens: limits[id]?.contextTokens ?? 128_000,
+    }))
     return [
       {
         ...usage,

@@ -84,7 +84,9 @@ export async function handleCall(request: IncomingMessage, parts: ApiParts): Pro
     case 'POST translate':
       return ok(await translate(request))
     case 'GET clients':
-      return ok({ clients: clientSettings(valid(Configured, query), await parts.state()) })
+      return ok({
+        clients: clientSettings(valid(Configured, query), await parts.state(), parts.models?.()),
+      })
     case 'GET notes':
       return ok({ notes: noteCatalog })
     case 'GET exchanges/id':
@@ -229,9 +231,18 @@ async function translate(request: IncomingMessage) {
 function clientSettings(
   { base, model }: z.output<typeof Configured>,
   { webSocket, publicUrl = base }: GatewayState,
+  models: readonly ListedModel[] = [],
 ) {
+  const limits = Object.fromEntries(
+    models.flatMap(one => [one.id, ...one.aliases].map(id => [id, one])),
+  )
   return clientNames.map(client =>
-    clientConfig(client, { base: publicUrl, webSocket, ...(model !== undefined && { model }) }),
+    clientConfig(client, {
+      base: publicUrl,
+      webSocket,
+      limits,
+      ...(model !== undefined && { model }),
+    }),
   )
 }
 

@@ -34,6 +34,23 @@ test('wireglot client-config names another model for background tasks with --sma
   expect(out).toContain("export ANTHROPIC_DEFAULT_HAIKU_MODEL='haiku'\n")
 })
 
+test('wireglot client-config writes the context window of a model that it knows, or that is given', async () => {
+  const printed = async (...args: string[]) => {
+    const { code, out, err } = await wireglot([
+      'client-config',
+      'codex',
+      ...['--base', 'https://gw.example', ...args],
+    ])
+    return { code, err, context: /^model_context_window = (\d+)$/m.exec(out)?.[1] }
+  }
+  expect(await printed('--model', 'deepseek-v4-flash')).toMatchObject({ context: '1048576' })
+  expect(await printed('--model', 'mine')).toMatchObject({ context: undefined })
+  expect(await printed('--model', 'mine', '--context', '32000')).toMatchObject({ context: '32000' })
+  const refused = await printed('--model', 'mine', '--context', 'many')
+  expect(refused.code).toBe(2)
+  expect(refused.err).toContain('--context')
+})
+
 test('an unknown client is a usage error that lists the known ones', async () => {
   const { code, err } = await wireglot(['client-config', 'code', '--base', 'https://gw.example'])
   expect(code).toBe(2)

@@ -144,6 +144,8 @@ describe('wireglot run', () => {
       ANTHROPIC_MODEL: 'demo',
       ANTHROPIC_DEFAULT_HAIKU_MODEL: 'small',
       ANTHROPIC_AUTH_TOKEN: WIREGLOT_KEY,
+      CLAUDE_CODE_MAX_CONTEXT_TOKENS: '200000',
+      CLAUDE_CODE_AUTO_COMPACT_WINDOW: '200000',
     }
     expect(ANTHROPIC_BASE_URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(seen.env).toMatchObject(variables)
@@ -152,6 +154,17 @@ describe('wireglot run', () => {
     const [flag, file = ''] = seen.args
     expect(flag).toBe('--settings')
     expect(JSON.parse(seen.files[file] ?? '')).toEqual({ env: variables })
+  })
+
+  test('gives clients the context window of the model, known by its name or configured', async () => {
+    const contextOf = async (model: string, files: Record<string, string> = {}) =>
+      (await ran('claude', { options: { model }, files })).seen.env[
+        'CLAUDE_CODE_MAX_CONTEXT_TOKENS'
+      ]
+    expect(await contextOf('deepseek-v4-flash')).toBe('1048576')
+    const models = [{ id: 'team', contextTokens: 64_000, channels: [{ name: 'demo' }] }]
+    expect(await contextOf('team', { 'wireglot.config.json': config({ models }) })).toBe('64000')
+    expect(await contextOf('only', { 'wireglot.config.json': config() })).toBeUndefined()
   })
 
   test('gives Codex its settings as flags', async () => {

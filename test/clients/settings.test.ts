@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { checkAddress, clientConfig, clientConfigText, clientNames } from '../../src/clients.ts'
+import {
+  type ClientName,
+  checkAddress,
+  clientConfig,
+  clientConfigText,
+  clientNames,
+} from '../../src/clients.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 
 const all = clientNames.flatMap(client =>
@@ -15,6 +21,25 @@ const all = clientNames.flatMap(client =>
     keyEnv: 'TEAM_KEY',
   }).snippets.map(snippet => [`${client}: ${snippet.title}`, snippet] as const),
 )
+
+describe('the context window of a model', () => {
+  const limits = { small: { contextTokens: 32_000, maxOutputTokens: 4000 } }
+  const textOf = (client: ClientName, model: string) =>
+    clientConfig(client, { base: 'https://gw.example', model, limits })
+      .snippets.map(({ text }) => text)
+      .join('\n')
+
+  test.each([
+    ['claude-code', "export CLAUDE_CODE_AUTO_COMPACT_WINDOW='32000'"],
+    ['claude-code', '"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "32000"'],
+    ['codex', 'model_context_window = 32000'],
+    ['opencode', /"limit": \{\s*"context": 32000,\s*"output": 4000\s*\}/],
+    ['zed', '"max_tokens": 32000'],
+  ] as const)('is in the settings of %s, where it is known: %s', (client, expected) => {
+    expect(textOf(client, 'small')).toMatch(expected)
+    expect(textOf(client, 'other')).not.toMatch(expected)
+  })
+})
 
 const isOfKey = ({ title }: { title: string }) => title.startsWith('the key')
 

@@ -51,6 +51,7 @@ export function clientSettings(
   const options = {
     base: address,
     models: ids,
+    limits: Object.fromEntries(models.map(one => [one.id, one])),
     keyEnv,
     webSocket,
     ...(model !== null && { model }),
