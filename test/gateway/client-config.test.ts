@@ -35,6 +35,15 @@ describe.each(hostsOf(import.meta.url))('GET /client-config through %s', (_, sta
     expect(text).not.toContain('client-secret')
   })
 
+  test('contains the context window of a model, where it is configured', async () => {
+    const models = [{ id: 'fast', contextTokens: 64_000, channels: [{ name: 'demo' }] }]
+    const ask = await start({ ...config, models })
+    const response = await ask('/client-config?client=codex&model=fast', {
+      headers: { ...alice, accept: 'text/plain' },
+    })
+    expect(await response.text()).toContain('model_context_window = 64000')
+  })
+
   test('one client and one model, ready to paste', async () => {
     const ask = await start(config)
     const response = await ask('/client-config?client=codex&model=deep&key-env=TEAM_KEY', {
