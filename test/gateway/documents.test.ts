@@ -52,10 +52,15 @@ function reading(text: unknown) {
 }
 
 describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
-  const asked = async (client: Protocol, served: Protocol, hooks: Hooks, model: object = blind) => {
+  const asked = async (
+    client: Protocol,
+    served: Protocol,
+    hooks: Hooks,
+    { model = blind, request = asking }: { model?: object; request?: CanonicalRequest } = {},
+  ) => {
     const { url, calls } = await upstream(sendJson(200, responses[served]))
     const ask = await start(one(url, served, {}, model), hooks)
-    const { wire } = protocols[client].encodeRequest(asking)
+    const { wire } = protocols[client].encodeRequest(request)
     const path = protocols[client].address.target({
       operation: 'generate',
       model: 'm',
@@ -92,6 +97,37 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     expect(records[0]?.noteCodes).not.toContain('gateway.document-text')
   })
 
+  test('several documents are read at once, so that all have the time of one', async () => {
+    const parts = ['first', 'second', 'third'].map(text => ({
+      type: 'media' as const,
+      kind: 'document' as const,
+      source: {
+        type: 'base64' as const,
+        data: Buffer.from(`%PDF-1.7 ${text}`).toString('base64'),
+        mime: 'application/pdf',
+      },
+    }))
+    const request: CanonicalRequest = {
+      ...asking,
+      messages: [{ role: 'user', origin: 'message', parts }],
+    }
+    const waiting: (() => void)[] = []
+    const documentText = async ({ bytes }: { bytes: Uint8Array }) => {
+      await new Promise<void>(resolve => {
+        waiting.push(resolve)
+        if (waiting.length === parts.length) for (const go of waiting) go()
+      })
+      return new TextDecoder().decode(bytes)
+    }
+    const sent = await asked(
+      'messages',
+      'chat-completions',
+      { logger: false, documentText },
+      { request },
+    )
+    expect(sent).toMatch(/first.*second.*third/)
+  })
+
   test('models that read documents get them', async () => {
     for (const model of [
       {},
@@ -99,7 +135,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       { ...blind, bridge: false },
     ]) {
       const { seen, hooks } = reading('No.')
-      expect(await asked('messages', 'chat-completions', hooks, model)).toContain(pdf)
+      expect(await asked('messages', 'chat-completions', hooks, { model })).toContain(pdf)
       expect(seen).toEqual([])
     }
   })
@@ -107,6 +143,6 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
   test('a model that is known to read text alone gets the text', async () => {
     const { hooks } = reading('It lasts two years.')
     const model = { channels: [{ name: 'up', model: 'gpt-oss-120b' }] }
-    expect(await asked('messages', 'chat-completions', hooks, model)).toContain('two years')
+    expect(await asked('messages', 'chat-completions', hooks, { model })).toContain('two years')
   })
 })
