@@ -10,7 +10,7 @@ import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { ChatCompletionsWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
-import { writeDelta } from './stream/shortcut.ts'
+import { writeDelta } from './stream/encoder-state.ts'
 
 const frames: Frames = {
   named: false,

@@ -9,7 +9,7 @@ import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
 import type { GenerateContentWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
-import { writeDelta } from './stream/shortcut.ts'
+import { writeDelta } from './stream/encoder-state.ts'
 
 const wrap = (json: string) => writeFrame(json, undefined, '\r\n')
 

@@ -6,8 +6,7 @@ import { demands, fitRequest } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { GenerateContentWire } from './schema.ts'
-import { streamDecoder } from './stream/decoder.ts'
-import { shortcut } from './stream/shortcut.ts'
+import { shortcut, streamDecoder } from './stream/decoder.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const generateContent: UpstreamHalf<GenerateContentOptions, GenerateContentWire> & {

@@ -7,7 +7,7 @@ import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
 import type { ResponsesWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
-import { shortcut } from './stream/shortcut.ts'
+import { shortcut } from './stream/decoder-state.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const responses: UpstreamHalf<ResponsesOptions, ResponsesWire> & {

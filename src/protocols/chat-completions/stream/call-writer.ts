@@ -26,7 +26,7 @@ import {
   type EncoderState,
   type PartOut,
   reportOf,
-  writeDelta,
+  sendDelta,
   writingOf,
 } from './encoder-state.ts'
 
@@ -118,7 +118,7 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
     // In streams, the name stands without its namespace.
     const { namespace: _, ...named } = bare
     const called = encodeLegacyCall(named, writingOf(state))
-    writeDelta(state, choice, { delta: { function_call: called }, emit })
+    sendDelta(state, choice, { delta: { function_call: called }, emit })
     return
   }
   const carried = carriedTo(state, call)
@@ -130,7 +130,7 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   const { [other]: left, ...shown } = wire
   if (left !== undefined)
     reportOf(state).add('field.unknown', `${pointerOf(head.at ?? '')}/${other}`)
-  writeDelta(state, choice, {
+  sendDelta(state, choice, {
     delta: {
       tool_calls: [merge<ChatCompletionsCallDelta>({ index, ...shown }, { ...carried, index })],
     },
@@ -158,8 +158,7 @@ export function addCallSignature(
   if (!beside) return
   // Clients take a call as complete when the next one begins.
   if (call.index < choice.nextCall - 1) noteLostSignature(call.head, writingOf(state))
-  else
-    writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
+  else sendDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
 
 export function addInput(
@@ -179,12 +178,12 @@ function writeInput(
 ): void {
   call.sent = true
   if (state.single) {
-    writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
+    sendDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
     return
   }
   const inner: Omit<ChatCompletionsCallDelta, 'index'> =
     call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
+  sendDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }
 
 /**

@@ -1,6 +1,6 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import { isContent } from '../../../canonical/content.ts'
-import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
+import type { CanonicalEvent, Delta, PartDelta } from '../../../canonical/event.ts'
 import type {
   Part,
   Place,
@@ -10,11 +10,11 @@ import type {
   TokenLogprob,
   ToolCallPart,
 } from '../../../canonical/message.ts'
-import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
+import { advanceJson, type JsonObject, type JsonProgress } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { countedFrom } from '../../../kit/response/candidates.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
-import type { EmitEvent, MachineState } from '../../../protocol.ts'
+import type { EmitEvent, MachineState, Shortcut } from '../../../protocol.ts'
 import { noTags, type Tags } from '../content/carriers.ts'
 import type { ReceivedPart } from '../content/layout.ts'
 import { emptySignature } from '../content/reasoning.ts'
@@ -331,4 +331,47 @@ export function add(
   const { thought, part: current } = choice.open ?? {}
   if (thought && part === current) addDelta(thought, delta)
   emit({ type: 'part.delta', candidate: choice.candidate, part, delta })
+}
+
+/** See `UpstreamHalf`. */
+export const shortcut: Shortcut = {
+  text: new Set([
+    'content',
+    'reasoning_content',
+    'reasoning',
+    'refusal',
+    'arguments',
+    'input',
+    'text',
+  ]),
+  // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length
+  // of a delta.
+  padding: new Set(['created', 'obfuscation']),
+  read: (state, delta) => takeAlike(state as DecoderState, delta),
+}
+
+function takeAlike({ choices }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
+  const choice = choices.get(candidate)
+  if (!choice || choice.tags) return false
+  const { open } = choice
+  switch (delta.kind) {
+    case 'text':
+      if (open?.part !== part || choice.logprobs.text.length + choice.logprobs.refusal.length > 0)
+        return false
+      if (open.kind !== 'reasoning') count(choice, part, { kind: open.kind, text: delta.text })
+      return true
+    case 'reasoning':
+      if (open?.part !== part || !open.thought) return false
+      addDelta(open.thought, delta)
+      return true
+    case 'input': {
+      const call = choice.byPart.get(part)
+      // After complete arguments, the next delta may belong to another call.
+      if (!call || call.json.whole) return false
+      advanceJson(call.json, delta.text)
+      return true
+    }
+    default:
+      return false
+  }
 }

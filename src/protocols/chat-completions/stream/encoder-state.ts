@@ -1,4 +1,5 @@
-import type { Delta } from '../../../canonical/event.ts'
+import { addDelta } from '../../../canonical/collect.ts'
+import type { Delta, PartDelta } from '../../../canonical/event.ts'
 import type {
   MediaPart,
   Place,
@@ -193,7 +194,7 @@ export function chunkOf(
  * The first delta of a choice has the role and the name of its message, and empty content, or null
  * if a call comes first.
  */
-export function writeDelta(
+export function sendDelta(
   state: EncoderState,
   choice: Choice,
   { delta, emit }: { delta: ChatCompletionsDelta; emit: EmitWire },
@@ -224,4 +225,66 @@ export function writeDelta(
   if (Object.keys(delta).length === 0) return
   choice.reasoned = textField(state.settings) in delta
   write(state, { index: choice.index, delta, finish_reason: null }, emit)
+}
+
+/** See `ClientHalf`. */
+export function writeDelta(
+  given: MachineState,
+  { candidate, part, delta }: PartDelta,
+  literal: string,
+): string | undefined {
+  const state = given as EncoderState
+  const choice = state.choices.get(candidate)
+  const out = choice?.parts.get(part)
+  if (state.phase !== 'inside' || !choice?.begun || choice.finished || !out) return undefined
+  for (const _ in state.fields) return undefined
+  const field = fieldOf(state, choice, { out, delta, literal })
+  if (field === undefined) return undefined
+  const rest = state.writeUsage
+    ? '},"finish_reason":null}],"usage":null}\n\n'
+    : '},"finish_reason":null}]}\n\n'
+  return `${headText(state)}${choice.index},"delta":{${field}${rest}`
+}
+
+type Given = { out: PartOut; delta: PartDelta['delta']; literal: string }
+
+function fieldOf(
+  { settings, single }: EncoderState,
+  choice: Choice,
+  { out, delta, literal }: Given,
+): string | undefined {
+  if (out.kind === 'text' || out.kind === 'refusal') {
+    if (delta.kind !== 'text') return undefined
+    out.text += delta.text
+    choice.shown = true
+    choice.reasoned = false
+    return out.kind === 'text' ? `"content":${literal}` : `"refusal":${literal}`
+  }
+  if (out.kind === 'reasoning') {
+    if (delta.kind !== 'reasoning' || settings.reasoningField === 'details') return undefined
+    if (!out.part.segments[delta.segment]?.text) return undefined
+    addDelta(out.part, delta)
+    choice.reasoned = true
+    return `"${textField(settings)}":${literal}`
+  }
+  if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== out || single)
+    return undefined
+  out.input += delta.text
+  out.sent = true
+  choice.reasoned = false
+  const inner =
+    out.head.kind === 'function'
+      ? `"function":{"arguments":${literal}}`
+      : `"custom":{"input":${literal}}`
+  return `"tool_calls":[{"index":${out.index},${inner}}]`
+}
+
+/** The text that every chunk begins with, cached in the state. */
+function headText(state: EncoderState): string {
+  if (state.written?.head !== state.head)
+    state.written = {
+      head: state.head,
+      text: `data: ${JSON.stringify(state.head).slice(0, -1)},"choices":[{"index":`,
+    }
+  return state.written.text
 }

@@ -45,8 +45,8 @@ import {
   type EmitWire,
   type EncoderState,
   reportOf,
+  sendDelta,
   write,
-  writeDelta,
 } from './encoder-state.ts'
 import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
 
@@ -231,7 +231,7 @@ function finishChoice(
   report.ext(ext, at)
   if (logprobs) writeLogprobs(state, choice, { key: 'text', logprobs, emit })
   const refusal = refusalOf(finish, choice.shown, report)
-  if (refusal) writeDelta(state, choice, { delta: refusal, emit })
+  if (refusal) sendDelta(state, choice, { delta: refusal, emit })
   const { message, ...fields } = ownOf(ext) ?? {}
   if (isObject(message)) choice.unknown = { ...choice.unknown, ...message }
   conclude(state, choice, { word: written.word, fields, at, emit })
@@ -271,14 +271,14 @@ function conclude(
   ) => {
     const { [key]: list } = left
     delete left[key]
-    if (list !== undefined) writeDelta(state, choice, { delta: { [key]: list }, emit })
+    if (list !== undefined) sendDelta(state, choice, { delta: { [key]: list }, emit })
   }
   put('annotations')
   const stores = state.settings.signatures === 'store'
   noteLostPhases(state, choice, !stores || storeSignatures(state, choice, left.reasoning_details))
   if (stores) delete left.reasoning_details
   for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items'] as const) put(key)
-  if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
+  if (!choice.begun) sendDelta(state, choice, { delta: {}, emit })
   write(
     state,
     merge<ChatCompletionsChunkChoice>(fields, {
@@ -313,7 +313,7 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const refused = encodeBlocked(blocked, all.length > 0, reportOf(state))
   for (const { index, message, finish_reason: word } of refused) {
     const choice = choiceOf(state, index)
-    writeDelta(state, choice, { delta: { refusal: message.refusal }, emit })
+    sendDelta(state, choice, { delta: { refusal: message.refusal }, emit })
     conclude(state, choice, { word, emit })
   }
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)

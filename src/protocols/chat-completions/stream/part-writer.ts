@@ -27,8 +27,8 @@ import {
   type EncoderState,
   type PartOut,
   reportOf,
+  sendDelta,
   write,
-  writeDelta,
   writingOf,
 } from './encoder-state.ts'
 
@@ -76,7 +76,7 @@ function writeImage(state: EncoderState, choice: Choice, image: MediaPart, emit:
   const placed = Object.fromEntries(images.map((one, i) => [choice.images + i, one]))
   writing.report.resolvePending(placed, `/choices/${choice.index}/message/images`)
   choice.images += images.length
-  if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
+  if (images.length > 0) sendDelta(state, choice, { delta: { images }, emit })
 }
 
 /** The state of a part. `none`, with a note: it has no place here. */
@@ -144,7 +144,7 @@ export function endPart(
   const out = choice.parts.get(part)
   if (!out) return
   if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0)
-    writeDelta(state, choice, { delta: { audio: out.late }, emit })
+    sendDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'tool') {
     const { head, image } = out
     noteServerTool(head, image, reportOf(state))
@@ -163,7 +163,7 @@ export function addToPart(
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out || out.kind === 'none') return
-  const put = (fields: ChatCompletionsDelta) => writeDelta(state, choice, { delta: fields, emit })
+  const put = (fields: ChatCompletionsDelta) => sendDelta(state, choice, { delta: fields, emit })
   switch (delta.kind) {
     case 'text':
       if (!delta.text) return
@@ -252,7 +252,7 @@ export function writeLogprobs(
   if (logprobs.length === 0) return
   noteTokens(logprobs, protocolName, reportOf(state))
   const tokens = encodeLogprobs(logprobs)
-  if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
+  if (!choice.begun) sendDelta(state, choice, { delta: {}, emit })
   const shown =
     key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }
   write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)

@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import type { Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
@@ -8,7 +8,7 @@ import { isObject, type JsonObject, same, setOwn } from '../../../kit/json/json.
 import { below } from '../../../kit/notes/path.ts'
 import { asksForOne, countedFrom, indexOf } from '../../../kit/response/candidates.ts'
 import { append } from '../../../kit/text/append.ts'
-import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
+import type { EmitEvent, MachineState, Shortcut, StreamMachine } from '../../../protocol.ts'
 import { decodeGrounding, listIn } from '../content/citations.ts'
 import { decodeErrorInside, isErrorBody } from '../errors.ts'
 import type { GenerateContentOptions, Options } from '../options.ts'
@@ -20,6 +20,7 @@ import type { GenerateContentContent } from '../schema.ts'
 import { decodeTier, decodeUsage } from '../usage.ts'
 import { finishWord } from '../vocabulary.ts'
 import {
+  addText,
   begin,
   type CandidateState,
   citedText,
@@ -447,4 +448,21 @@ function fail(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   state.phase = 'ended'
   emit({ type: 'error', error: decodeErrorInside(wire) })
   emit({ type: 'end', clean: false })
+}
+
+/** See `UpstreamHalf`. */
+export const shortcut: Shortcut = {
+  text: new Set(['text']),
+  padding: new Set(),
+  read: (state, delta) => takeAlike(state as DecoderState, delta),
+}
+
+function takeAlike({ candidates }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
+  const open = Object.hasOwn(candidates, candidate) ? candidates[candidate]?.open : undefined
+  if (open?.part !== part || open.signed || (delta.kind !== 'text' && delta.kind !== 'reasoning'))
+    return false
+  const last = open.chunks.length - 1
+  if (delta.kind === 'reasoning' && delta.segment !== last) return false
+  addText(open, delta.text)
+  return true
 }

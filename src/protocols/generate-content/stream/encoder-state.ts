@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from '../../../canonical/event.ts'
 import type {
   ExtMap,
   Part,
@@ -171,4 +171,37 @@ export function writeParts(
     candidates: [{ index: candidate, content: { ...around, role: 'model', parts }, ...beside }],
     ...headOf(state),
   })
+}
+
+/** See `ClientHalf`. */
+export function writeDelta(
+  given: MachineState,
+  { candidate, part, delta }: PartDelta,
+  literal: string,
+): string | undefined {
+  const state = given as EncoderState
+  const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
+  const { open } = lane ?? {}
+  // The first chunk of a part is written with the part's other fields.
+  if (state.done || !lane || lane.pending || open?.key !== String(part) || open.sent === 0)
+    return undefined
+  const { part: whole } = open
+  if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text
+  else if (delta.kind === 'reasoning' && whole.type === 'reasoning') {
+    const segment = whole.segments[delta.segment]
+    if (!segment?.text || delta.segment !== whole.segments.length - 1) return undefined
+    segment.text += delta.text
+  } else return undefined
+  open.sent += delta.text.length
+  const fields = delta.kind === 'reasoning' ? `${literal},"thought":true` : literal
+  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${fields}}]}}]${headText(state)}\r\n\r\n`
+}
+
+/** The JSON that ends every event, cached. */
+function headText(state: EncoderState): string {
+  if (state.written?.start !== state.start) {
+    const text = JSON.stringify(headOf(state)).slice(1)
+    state.written = { start: state.start, text: text === '}' ? text : `,${text}` }
+  }
+  return state.written.text
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from '../../../canonical/event.ts'
 import type { Part, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -15,7 +15,7 @@ import {
   createBlockReader,
   openAt,
 } from '../../../kit/stream/block-reader.ts'
-import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
+import type { EmitEvent, Shortcut, StreamMachine } from '../../../protocol.ts'
 import { decodeBlock } from '../content/content.ts'
 import { carrierOf, decodeReasoning, decodeTransformations } from '../content/reasoning.ts'
 import { decodeError } from '../errors.ts'
@@ -373,4 +373,27 @@ function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): vo
   updateBy(unknownOf(wire, typeKey), emit)
   reader.closeMessage(state, emit)
   reader.end(state, true, emit)
+}
+
+/** See `UpstreamHalf`. */
+export const shortcut: Shortcut = {
+  text: new Set(['text', 'thinking', 'partial_json']),
+  padding: new Set(),
+  read: (state, delta) => takeAlike(state as DecoderState, delta),
+}
+
+function takeAlike(state: DecoderState, { part, delta }: PartDelta): boolean {
+  let block = state.latest === undefined ? undefined : state.open[state.latest]
+  // Nearly always it is the same block as before.
+  if (block?.part !== part) {
+    const found = Object.entries(state.open).find(([, one]) => one.part === part)
+    if (!found) return false
+    ;[state.latest, block] = found
+  }
+  if (delta.kind === 'reasoning') block.thinking += delta.text
+  return (
+    delta.kind === 'text' ||
+    delta.kind === 'reasoning' ||
+    (delta.kind === 'input' && block.json !== '')
+  )
 }

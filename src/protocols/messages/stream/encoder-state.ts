@@ -1,10 +1,11 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import type { Usage } from '../../../canonical/response.ts'
 import { noteFinish } from '../../../kit/errors/failed-response.ts'
+import { advanceJson } from '../../../kit/json/json.ts'
 import type { BlockEncoderState } from '../../../kit/stream/block-encoder.ts'
-import type { Emit } from '../../../protocol.ts'
+import type { Emit, MachineState } from '../../../protocol.ts'
 import { encodeBareError } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import { type Fallbacks, noteUnsigned } from '../response/response.ts'
@@ -67,3 +68,41 @@ function noteUsage(state: EncoderState): void {
   )
   reportOf(state).ext(ext, reportOf(state).placeOf('usage'))
 }
+
+/** See `ClientHalf`. */
+export function writeDelta(
+  state: MachineState,
+  { part, delta }: PartDelta,
+  literal: string,
+): string | undefined {
+  const { phase, open: block } = state as EncoderState
+  if (phase !== 'begun' || block?.index === undefined || block.key !== String(part))
+    return undefined
+  switch (delta.kind) {
+    case 'text':
+      if (block.kind !== 'text') return undefined
+      block.text += delta.text
+      return frame(block.index, ',"delta":{"type":"text_delta","text":', literal)
+    case 'reasoning': {
+      const segment = block.segments[delta.segment]
+      if (block.kind !== 'reasoning' || !segment) return undefined
+      segment.length += delta.text.length
+      block.text += delta.text
+      return frame(block.index, ',"delta":{"type":"thinking_delta","thinking":', literal)
+    }
+    case 'input': {
+      if (block.kind !== 'call' || !block.streams || block.progress.whole) return undefined
+      const progress = { ...block.progress }
+      // Text after the end of the arguments is not written.
+      if (advanceJson(progress, delta.text) < delta.text.length) return undefined
+      block.progress = progress
+      block.text += delta.text
+      return frame(block.index, ',"delta":{"type":"input_json_delta","partial_json":', literal)
+    }
+    default:
+      return undefined
+  }
+}
+
+const frame = (index: number, before: string, literal: string) =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index}${before}${literal}}}\n\n`

@@ -1,9 +1,10 @@
+import { addDelta } from '../../../canonical/collect.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from '../../../canonical/event.ts'
 import type { Message, Part, Place, Signature } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import type { MachineState } from '../../../protocol.ts'
+import type { MachineState, Shortcut } from '../../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
 
@@ -220,3 +221,18 @@ export function placeOf(event: JsonObject, key: 'content_index' | 'summary_index
 
 export const reportOf = ({ notes }: MachineState): ResponsesReport =>
   createResponsesReport(undefined, notes)
+
+/** See `UpstreamHalf`. */
+export const shortcut: Shortcut = {
+  text: new Set(['delta']),
+  // `sequence_number` is counted anew; `obfuscation` only hides the length of a delta.
+  padding: new Set(['sequence_number', 'obfuscation']),
+  read: (state, delta) => takeAlike(state as DecoderState, delta),
+}
+
+function takeAlike({ latest, ending }: DecoderState, { part, delta }: PartDelta): boolean {
+  // The ends that are held back must be emitted first.
+  if (!latest || latest.part !== part || latest.ended || ending.length > 0) return false
+  addDelta(latest.value, delta)
+  return true
+}
