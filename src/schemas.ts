@@ -8,42 +8,41 @@
 export {
   ChatCompletionsChunk,
   ChatCompletionsErrorResponse,
-  ChatCompletionsStreamEvent,
-} from './protocols/chat-completions/event-schema.ts'
-export {
   ChatCompletionsMessage,
   ChatCompletionsRequest,
   ChatCompletionsResponse,
+  ChatCompletionsStreamEvent,
   ChatCompletionsTool,
 } from './protocols/chat-completions/schema.ts'
-export { ConverseErrorResponse, ConverseStreamEvent } from './protocols/converse/event-schema.ts'
 export {
+  ConverseErrorResponse,
   ConverseMessage,
   ConverseRequest,
   ConverseResponse,
+  ConverseStreamEvent,
   ConverseTool,
 } from './protocols/converse/schema.ts'
 export {
-  GenerateContentErrorResponse,
-  GenerateContentStreamEvent,
-} from './protocols/generate-content/event-schema.ts'
-export {
   GenerateContentContent,
+  GenerateContentErrorResponse,
   GenerateContentRequest,
   GenerateContentResponse,
+  GenerateContentStreamEvent,
   GenerateContentTool,
 } from './protocols/generate-content/schema.ts'
-export { MessagesErrorResponse, MessagesStreamEvent } from './protocols/messages/event-schema.ts'
 export {
+  MessagesErrorResponse,
   MessagesMessage,
   MessagesRequest,
   MessagesResponse,
+  MessagesStreamEvent,
   MessagesTool,
 } from './protocols/messages/schema.ts'
-export { ResponsesErrorResponse, ResponsesStreamEvent } from './protocols/responses/event-schema.ts'
 export {
+  ResponsesErrorResponse,
   ResponsesItem,
   ResponsesRequest,
   ResponsesResponse,
+  ResponsesStreamEvent,
   ResponsesTool,
 } from './protocols/responses/schema.ts'

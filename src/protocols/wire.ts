@@ -3,59 +3,59 @@ import type {
   ChatCompletionsRequest as ReadChatCompletionsRequest,
   ChatCompletionsResponse as ReadChatCompletionsResponse,
 } from './chat-completions/schema.ts'
-import type { ChatCompletionsSdk } from './chat-completions/sdk-types.ts'
+import type { ChatCompletionsSdk } from './chat-completions/written.ts'
 import type {
   ConverseRequest as ReadConverseRequest,
   ConverseResponse as ReadConverseResponse,
 } from './converse/schema.ts'
-import type { ConverseSdk } from './converse/sdk-types.ts'
+import type { ConverseSdk } from './converse/written.ts'
 import type {
   GenerateContentRequest as ReadGenerateContentRequest,
   GenerateContentResponse as ReadGenerateContentResponse,
 } from './generate-content/schema.ts'
-import type { GenerateContentSdk } from './generate-content/sdk-types.ts'
+import type { GenerateContentSdk } from './generate-content/written.ts'
 import type { ProtocolName } from './index.ts'
 import type {
   MessagesRequest as ReadMessagesRequest,
   MessagesResponse as ReadMessagesResponse,
 } from './messages/schema.ts'
-import type { MessagesSdk } from './messages/sdk-types.ts'
+import type { MessagesSdk } from './messages/written.ts'
 import type {
   ResponsesRequest as ReadResponsesRequest,
   ResponsesResponse as ReadResponsesResponse,
 } from './responses/schema.ts'
-import type { ResponsesSdk } from './responses/sdk-types.ts'
+import type { ResponsesSdk } from './responses/written.ts'
 
 export type {
   ChatCompletionsError,
   ChatCompletionsEvent,
   ChatCompletionsRequest,
   ChatCompletionsResponse,
-} from './chat-completions/sdk-types.ts'
+} from './chat-completions/written.ts'
 export type {
   ConverseError,
   ConverseEvent,
   ConverseRequest,
   ConverseResponse,
-} from './converse/sdk-types.ts'
+} from './converse/written.ts'
 export type {
   GenerateContentError,
   GenerateContentEvent,
   GenerateContentRequest,
   GenerateContentResponse,
-} from './generate-content/sdk-types.ts'
+} from './generate-content/written.ts'
 export type {
   MessagesError,
   MessagesEvent,
   MessagesRequest,
   MessagesResponse,
-} from './messages/sdk-types.ts'
+} from './messages/written.ts'
 export type {
   ResponsesError,
   ResponsesEvent,
   ResponsesRequest,
   ResponsesResponse,
-} from './responses/sdk-types.ts'
+} from './responses/written.ts'
 /**
  * By protocol: the bodies that wireglot returns. `openai` and `@anthropic-ai/sdk` take a `request`
  * without a cast, and code for the responses of these takes a `response`. The SDK of responses adds

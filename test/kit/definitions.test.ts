@@ -15,9 +15,7 @@ async function schemasOf(plugins: Plugin[]): Promise<[string, Schema][]> {
   const { outputFiles } = await build({
     stdin: {
       contents: Object.keys(protocols)
-        .flatMap(name =>
-          ['schema', 'event-schema'].map(file => `export * from './${name}/${file}.ts'`),
-        )
+        .map(name => `export * from './${name}/schema.ts'`)
         .join('\n'),
       resolveDir: folder,
     },

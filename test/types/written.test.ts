@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type * as chat from '../../src/protocols/chat-completions/schema.ts'
-import type * as gemini from '../../src/protocols/generate-content/schema.ts'
-import type * as messages from '../../src/protocols/messages/schema.ts'
-import type * as responses from '../../src/protocols/responses/schema.ts'
+import type * as chat from '../../src/protocols/chat-completions/written.ts'
+import type * as gemini from '../../src/protocols/generate-content/written.ts'
+import type * as messages from '../../src/protocols/messages/written.ts'
+import type * as responses from '../../src/protocols/responses/written.ts'
 
 // What the encoders write. Each value has one misspelled key, which must not compile; the compiler
 // is the test.
@@ -35,7 +35,7 @@ test('messages: a misspelled key does not compile', () => {
     // @ts-expect-error
     { type: 'message', role: 'assistant', content: [block], usage: { ...usage, cache_reads: 1 } },
   ]
-  const event: messages.MessagesEvent[] = [
+  const event: messages.MessagesWrittenEvent[] = [
     // @ts-expect-error
     { type: 'content_block_start', index: 0, block },
     // @ts-expect-error

@@ -8,9 +8,9 @@ import type { ChatCompletionsOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
-import type { ChatCompletionsWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { writeDelta } from './stream/encoder-state.ts'
+import type { ChatCompletionsWire } from './written.ts'
 
 const frames: Frames = {
   named: false,

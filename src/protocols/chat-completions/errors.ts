@@ -16,8 +16,8 @@ import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.t
 import { type ChatCompletionsReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownOf, protocolName } from './own.ts'
-import type { ChatCompletionsErrorBody } from './schema.ts'
 import { plainCodes } from './vocabulary.ts'
+import type { ChatCompletionsErrorBody } from './written.ts'
 
 const noReason = 'the upstream gave no reason'
 

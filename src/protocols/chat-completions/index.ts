@@ -9,9 +9,9 @@ import { notes } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { path, protocolName } from './own.ts'
 import { outcome } from './response/response.ts'
-import type { ChatCompletionsWire } from './schema.ts'
 import { chatCompletions as upstream } from './upstream.ts'
 import { streamUsage } from './usage.ts'
+import type { ChatCompletionsWire } from './written.ts'
 
 /** Request headers of a client that are passed on to the upstream. */
 const passedOn = [

@@ -14,7 +14,6 @@ import {
   unknown,
   whole,
 } from '../../kit/schema/wire.ts'
-import type { Written } from '../../kit/schema/written.ts'
 
 // https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break
 // an old client. Where the reference says nullable, and where servers of this protocol send null,
@@ -245,252 +244,69 @@ export const ChatCompletionsResponse = z.looseObject({
 })
 export type ChatCompletionsResponse = z.infer<typeof ChatCompletionsResponse>
 
-// ---- what is written
+// ---- errors and events
+
+// Only for users of the schemas: the decoder checks each chunk by hand, because it reports or
+// repairs what these schemas refuse.
 
 /**
- * Cache marks: the field of this protocol, and the one that some servers take from the messages
- * protocol.
+ * The body of an error response, and the last event of a failed stream. Some servers send only a
+ * text.
  */
-export type ChatCompletionsControlMark = { cache_control?: { type: string; ttl?: string } }
-export type ChatCompletionsMark = ChatCompletionsControlMark & {
-  prompt_cache_breakpoint?: { mode?: string; ttl?: string }
-}
+export const ChatCompletionsErrorResponse = z.looseObject({
+  error: z.union([
+    z.looseObject({
+      message: string,
+      type: text,
+      param: text,
+      code: z.nullish(z.union([string, number])),
+    }),
+    string,
+  ]),
+})
+export type ChatCompletionsErrorResponse = z.infer<typeof ChatCompletionsErrorResponse>
 
-export type ChatCompletionsBlock = (
-  | Written<ChatCompletionsPart>
-  | { type: 'input_image'; file_id: string; detail?: string | undefined }
-) &
-  ChatCompletionsMark
-export type ChatCompletionsBlockOf<Type extends ChatCompletionsBlock['type']> = Extract<
-  ChatCompletionsBlock,
-  { type: Type }
->
+/** The first delta of a call has its name. Later ones have only further arguments. */
+const callDelta = z.looseObject({
+  index: count,
+  id: text,
+  type: text,
+  function: z.nullish(z.looseObject({ name: text, arguments: anything })),
+  custom: z.nullish(z.looseObject({ name: text, input: text })),
+})
 
-/** Where servers and clients keep the signature of a call or text. */
-export type ChatCompletionsSignatureFields = {
-  extra_content?: unknown
-  provider_specific_fields?: unknown
-}
+const delta = z.looseObject({
+  ...ChatCompletionsAssistantMessage.shape,
+  role: text,
+  tool_calls: z.nullish(z.array(callDelta)),
+  function_call: z.nullish(z.looseObject({ name: text, arguments: anything })),
+})
 
-export type ChatCompletionsCalled = { name: string; arguments: string }
-export type ChatCompletionsWrittenCall = ChatCompletionsSignatureFields &
-  (
-    | { id: string; type: 'function'; function: ChatCompletionsCalled }
-    | { id: string; type: 'custom'; custom: { name: string; input: string } }
-  )
+const usage = z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count })
 
-export type ChatCompletionsAnnotation = {
-  type: 'url_citation'
-  url_citation: {
-    start_index: number
-    end_index: number
-    title: string
-    url: string
-    content?: string | undefined
-  }
-}
-export type ChatCompletionsAudio = {
-  id?: string | undefined
-  data?: string | undefined
-  transcript?: string | undefined
-  expires_at?: number | undefined
-}
+/** A chunk: the data of an event that is neither an error nor the end. */
+export const ChatCompletionsChunk = z.looseObject({
+  id: text,
+  object: anything,
+  created: anything,
+  model: text,
+  choices: z.array(
+    z.looseObject({
+      index: count,
+      delta: z.nullish(delta),
+      finish_reason: text,
+      logprobs: anything,
+    }),
+  ),
+  usage: z.nullish(usage),
+  service_tier: text,
+})
+export type ChatCompletionsChunk = z.infer<typeof ChatCompletionsChunk>
 
-/** An entry of `reasoning_details`. */
-export type ChatCompletionsDetail = (
-  | { type: 'reasoning.text'; text: string; signature?: string }
-  | { type: 'reasoning.summary'; summary: string }
-  | { type: 'reasoning.encrypted'; data: string }
-) & {
-  id?: string
-  format?: string
-  index: number
-}
-/** Entries of the lists that a proxy keeps reasoning in. */
-export type ChatCompletionsProxyBlock =
-  | { type: 'thinking'; thinking: string; signature: string }
-  | { type: 'redacted_thinking'; data: string }
-export type ChatCompletionsProxyItem = {
-  id?: string
-  type: 'reasoning'
-  encrypted_content: string
-  summary: { type: 'summary_text'; text: string }[]
-}
-
-/** Fields of an assistant message that servers of this protocol have for reasoning. */
-export type ChatCompletionsCarriers = ChatCompletionsSignatureFields & {
-  reasoning_content?: string
-  reasoning?: string
-  reasoning_details?: ChatCompletionsDetail[]
-  thinking_blocks?: ChatCompletionsProxyBlock[]
-  reasoning_items?: ChatCompletionsProxyItem[]
-}
-
-export type ChatCompletionsContent = string | ChatCompletionsBlock[] | null | undefined
-
-export type ChatCompletionsWrittenAssistant = ChatCompletionsCarriers &
-  ChatCompletionsControlMark & {
-    role: 'assistant'
-    content?: ChatCompletionsContent
-    name?: string | undefined
-    refusal?: string | null
-    audio?: ChatCompletionsAudio
-    tool_calls?: ChatCompletionsWrittenCall[]
-    function_call?: ChatCompletionsCalled
-    annotations?: ChatCompletionsAnnotation[]
-    images?: ChatCompletionsBlock[]
-  }
-
-/** A message of a request. */
-export type ChatCompletionsWrittenMessage =
-  | ChatCompletionsWrittenAssistant
-  | (ChatCompletionsControlMark & {
-      role: 'developer' | 'system' | 'user'
-      content?: ChatCompletionsContent
-      name?: string | undefined
-    })
-  | (ChatCompletionsControlMark & {
-      role: 'tool'
-      tool_call_id: string
-      content: ChatCompletionsContent
-      name?: string | undefined
-    })
-
-export type ChatCompletionsWrittenTool = ChatCompletionsControlMark &
-  (
-    | { type: 'function'; function: Written<ChatCompletionsFunction> }
-    | { type: 'custom'; custom: Written<ChatCompletionsCustomTool> }
-  )
-export type ChatCompletionsChosen =
-  | { type: 'function'; function: { name: string } }
-  | { type: 'custom'; custom: { name: string } }
-export type ChatCompletionsToolChoice =
-  | 'auto'
-  | 'none'
-  | 'required'
-  | ChatCompletionsChosen
-  | {
-      type: 'allowed_tools'
-      allowed_tools: { mode: 'auto' | 'required'; tools: ChatCompletionsChosen[] }
-    }
-export type ChatCompletionsSearchOptions = {
-  search_context_size?: string | undefined
-  user_location?: { type: 'approximate'; approximate: object } | undefined
-}
-
-/** The body of a request. */
-export type ChatCompletionsBody = Omit<
-  Written<ChatCompletionsRequest>,
-  | 'messages'
-  | 'tools'
-  | 'tool_choice'
-  | 'web_search_options'
-  | 'prediction'
-  | 'response_format'
-  | 'thinking'
-  | 'reasoning'
-> &
-  ChatCompletionsControlMark & {
-    messages: ChatCompletionsWrittenMessage[]
-    tools?: ChatCompletionsWrittenTool[]
-    tool_choice?: ChatCompletionsToolChoice | undefined
-    web_search_options?: ChatCompletionsSearchOptions
-    prediction?: { type: 'content'; content: ChatCompletionsContent } | undefined
-    response_format?: Written<ChatCompletionsResponseFormat> | undefined
-    thinking?: { type: string } | undefined
-    reasoning?: { max_tokens?: number; exclude?: boolean; summary?: string } | undefined
-  }
-
-export type ChatCompletionsWrittenUsage = {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  prompt_tokens_details?:
-    | {
-        cached_tokens?: number
-        cache_write_tokens?: number
-        audio_tokens?: number
-        image_tokens?: number
-      }
-    | undefined
-  completion_tokens_details?:
-    | {
-        reasoning_tokens?: number
-        audio_tokens?: number
-        accepted_prediction_tokens?: number
-        rejected_prediction_tokens?: number
-      }
-    | undefined
-  service_tier?: string | undefined
-}
-
-export type ChatCompletionsToken = { token: string; bytes: number[] | null; logprob: number }
-export type ChatCompletionsLogprobs = {
-  content: ChatCompletionsTokens | null
-  refusal: ChatCompletionsTokens | null
-}
-type ChatCompletionsTokens = (ChatCompletionsToken & { top_logprobs: ChatCompletionsToken[] })[]
-
-type Head = { id: string; created: number; model: string }
-
-/** A response. */
-export type ChatCompletionsWrittenResponse = Head & {
-  object: 'chat.completion'
-  choices: ChatCompletionsWrittenChoice[]
-  usage?: ChatCompletionsWrittenUsage | undefined
-  service_tier?: string | undefined
-}
-export type ChatCompletionsWrittenChoice = {
-  index: number
-  message: ChatCompletionsWrittenAssistant
-  finish_reason?: string | undefined
-  logprobs?: ChatCompletionsLogprobs | null | undefined
-}
-
-export type ChatCompletionsCallDelta = ChatCompletionsSignatureFields & {
-  index: number
-  id?: string | undefined
-  type?: 'function' | 'custom'
-  function?: Partial<ChatCompletionsCalled>
-  custom?: { name?: string; input?: string }
-}
-export type ChatCompletionsDelta = Omit<
-  Partial<ChatCompletionsWrittenAssistant>,
-  'tool_calls' | 'function_call'
-> & {
-  tool_calls?: ChatCompletionsCallDelta[]
-  function_call?: Partial<ChatCompletionsCalled>
-}
-export type ChatCompletionsChunkChoice = {
-  index: number
-  delta: ChatCompletionsDelta
-  finish_reason: string | null
-  logprobs?: ChatCompletionsLogprobs
-}
-export type ChatCompletionsHead = Head & {
-  object: 'chat.completion.chunk'
-  service_tier?: string | undefined
-}
-export type ChatCompletionsChunk = ChatCompletionsHead & {
-  choices: ChatCompletionsChunkChoice[]
-  usage?: ChatCompletionsWrittenUsage | null
-}
-
-/** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type ChatCompletionsErrorBody = {
-  error: {
-    message: string
-    type: string
-    param: string | null
-    code: string | null
-    source?: { protocol?: string; type?: string; code?: string | null; details?: unknown }
-  }
-}
-
-/** What the encoders of this protocol write. */
-export type ChatCompletionsWire = {
-  request: ChatCompletionsBody
-  response: ChatCompletionsWrittenResponse | ChatCompletionsErrorBody
-  event: ChatCompletionsChunk | ChatCompletionsErrorBody | '[DONE]'
-  error: ChatCompletionsErrorBody
-}
+/** The data of one event of a stream: a chunk, an error, or the text that ends the stream. */
+export const ChatCompletionsStreamEvent = z.union([
+  ChatCompletionsErrorResponse,
+  ChatCompletionsChunk,
+  z.literal('[DONE]'),
+])
+export type ChatCompletionsStreamEvent = z.infer<typeof ChatCompletionsStreamEvent>

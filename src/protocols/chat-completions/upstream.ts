@@ -5,9 +5,9 @@ import type { protocolName } from './own.ts'
 import { demands, fitRequest, spellings } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
-import type { ChatCompletionsWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { shortcut } from './stream/decoder-state.ts'
+import type { ChatCompletionsWire } from './written.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const chatCompletions: UpstreamHalf<ChatCompletionsOptions, ChatCompletionsWire> & {

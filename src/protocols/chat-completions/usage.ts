@@ -6,7 +6,7 @@ import { type Counts, createUsageTable } from '../../kit/response/usage-table.ts
 import type { StreamUsage } from '../../protocol.ts'
 import type { ChatCompletionsReport } from './notes.ts'
 import { keep, wireOf } from './own.ts'
-import type { ChatCompletionsWrittenUsage } from './schema.ts'
+import type { ChatCompletionsWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<ChatCompletionsWrittenUsage>('usage', {
   prompt_tokens: 'input',

@@ -7,8 +7,8 @@ import type { ConverseOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
-import type { ConverseWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
+import type { ConverseWire } from './written.ts'
 
 const wrap = (json: string) => writeFrame(json)
 

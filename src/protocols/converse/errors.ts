@@ -12,7 +12,7 @@ import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ConverseReport, createConverseReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
-import type { ConverseErrorBody, ConverseStreamException } from './schema.ts'
+import type { ConverseErrorBody, ConverseStreamException } from './written.ts'
 
 /**
  * Exception and status of each kind, as they are written. The service has no other statuses. A

@@ -12,8 +12,8 @@ import {
   texts,
   unknown,
   whole,
+  wholeNumber,
 } from '../../kit/schema/wire.ts'
-import type { Written } from '../../kit/schema/written.ts'
 
 /**
  * Shapes as in the public reference of Amazon Bedrock Converse; loose, because a new field must
@@ -274,229 +274,100 @@ export const ConverseResponse = z.looseObject({
 })
 export type ConverseResponse = z.infer<typeof ConverseResponse>
 
-// ---- what is written
+// ---- errors and events
 
-export type ConverseWrittenSource = {
-  bytes?: string
-  s3Location?: { uri: string; bucketOwner?: string | undefined }
-  text?: string
-  content?: { text: string }[]
-}
-export type ConverseWrittenMedia = {
-  format?: string | undefined
-  source?: ConverseWrittenSource | undefined
-}
-export type ConverseWrittenDocument = ConverseWrittenMedia & {
-  name?: string | undefined
-  context?: string | undefined
-  citations?: { enabled?: boolean } | undefined
-}
-export type ConverseWrittenCall = {
-  toolUseId: string
-  name: string
-  input: unknown
-  type?: string | undefined
-}
-export type ConverseWrittenResult = {
-  toolUseId: string
-  content: ConverseWrittenBlock[]
-  status?: string | undefined
-  type?: string | undefined
-}
-export type ConverseWrittenReasoning = {
-  reasoningText?: { text: string; signature?: string | undefined }
-  redactedContent?: string
-}
-export type ConversePoint = { type: 'default'; ttl?: string }
-export type ConverseWrittenPlace = {
-  documentIndex?: number
-  searchResultIndex?: number
-  start: number
-  end: number
-}
-export type ConverseWrittenCitation = {
-  title?: string | undefined
-  source?: string | undefined
-  sourceContent?: { text: string }[] | undefined
-  location?: {
-    web?: { url: string; domain?: string | undefined }
-    documentChar?: ConverseWrittenPlace
-    documentPage?: ConverseWrittenPlace
-    documentChunk?: ConverseWrittenPlace
-    searchResultLocation?: ConverseWrittenPlace
-  }
-}
-
-/** A block of a request or response. Its kind is the key that it has, so all are optional. */
-export type ConverseWrittenBlock = {
-  text?: string
-  image?: ConverseWrittenMedia
-  document?: ConverseWrittenDocument
-  video?: ConverseWrittenMedia
-  audio?: ConverseWrittenMedia
-  toolUse?: ConverseWrittenCall
-  toolResult?: ConverseWrittenResult
-  reasoningContent?: ConverseWrittenReasoning
-  cachePoint?: ConversePoint
-  citationsContent?: {
-    content?: { text: string }[]
-    citations: ConverseWrittenCitation[]
-  }
-  searchResult?: {
-    source: string
-    title: string
-    content: { text: string }[]
-    citations?: { enabled?: boolean } | undefined
-  }
-  json?: unknown
-}
-
-export type ConverseWrittenMessage = {
-  role: 'user' | 'assistant' | 'system'
-  content: ConverseWrittenBlock[]
-}
-
-export type ConverseWrittenTool = {
-  toolSpec?: {
-    name: string
-    description?: string | undefined
-    inputSchema: { json: unknown }
-    strict?: boolean | undefined
-  }
-  systemTool?: { name: string }
-  cachePoint?: ConversePoint
-}
-export type ConverseWrittenToolChoice = {
-  auto?: object
-  any?: object
-  tool?: { name: string }
-}
-export type ConverseWrittenFormat = {
-  type: 'json_schema'
-  structure: {
-    jsonSchema: {
-      schema: string
-      name?: string | undefined
-      description?: string | undefined
-    }
-  }
-}
-
-/** The body of a request. */
-export type ConverseBody = Omit<
-  Written<ConverseRequest>,
-  'messages' | 'system' | 'toolConfig' | 'outputConfig' | 'additionalModelRequestFields'
-> & {
-  messages?: ConverseWrittenMessage[] | undefined
-  system?: ConverseWrittenBlock[] | undefined
-  toolConfig?:
-    | {
-        tools?: ConverseWrittenTool[] | undefined
-        toolChoice?: ConverseWrittenToolChoice | undefined
-      }
-    | undefined
-  outputConfig?:
-    | {
-        textFormat?: ConverseWrittenFormat | undefined
-        effort?: string | undefined
-      }
-    | undefined
-  additionalModelRequestFields?: unknown
-}
-
-export type ConverseWrittenUsage = {
-  inputTokens: number
-  outputTokens: number
-  totalTokens: number
-  cacheReadInputTokens?: number | undefined
-  cacheWriteInputTokens?: number | undefined
-  cacheDetails?: { ttl: string; inputTokens: number }[] | undefined
-  serverToolUsage?: unknown
-}
-
-/** How a response ends. */
-export type ConverseStop = {
-  stopReason: string
-  additionalModelResponseFields?: unknown
-}
-
-/** What a response says apart from its message; also the last event of a stream. */
-export type ConverseMetadata = {
-  usage: ConverseWrittenUsage
-  metrics: { latencyMs: number }
-  trace?: unknown
-  performanceConfig?: unknown
-  serviceTier?: { type: string } | undefined
-}
-
-/** A whole response. */
-export type ConverseWrittenResponse = {
-  output: { message: { role: 'assistant'; content: ConverseWrittenBlock[] } }
-} & ConverseStop &
-  ConverseMetadata
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
 /**
- * The body of an error. The name of the exception is in the header `x-amzn-errortype`, or, of a
- * stream, in that of the frame.
+ * The body of an error response, and the payload of an exception in a stream. Some services write
+ * `Message`.
  */
-export type ConverseErrorBody = {
-  message: string
-  originalStatusCode?: number | undefined
-  originalMessage?: string | undefined
-  resourceName?: string | undefined
-}
+export const ConverseErrorResponse = z.union([
+  z.looseObject({ message: string }),
+  z.looseObject({ Message: string }),
+])
+export type ConverseErrorResponse = z.infer<typeof ConverseErrorResponse>
 
-/** What a delta adds to its block. */
-export type ConverseDelta = {
-  text?: string
-  toolUse?: { input: string }
-  reasoningContent?: {
-    text?: string
-    signature?: string
-    redactedContent?: string
-  }
-  citation?: ConverseWrittenCitation
-  toolResult?: ConverseWrittenBlock[]
-  image?: { source?: ConverseWrittenSource }
-}
+const index = { contentBlockIndex: wholeNumber }
 
-/** What the start of a block says. Text and reasoning have no start. */
-export type ConverseStart = {
-  toolUse?: { toolUseId: string; name: string; type?: string | undefined }
-  toolResult?: {
-    toolUseId: string
-    type?: string | undefined
-    status?: string | undefined
-  }
-  image?: { format: string }
+/** The payload of each kind of event. */
+const events = {
+  messageStart: z.looseObject({ messageStart: z.looseObject({ role: string }) }),
+  contentBlockStart: z.looseObject({
+    contentBlockStart: z.looseObject({
+      ...index,
+      start: z.nullish(
+        z.looseObject({
+          toolUse: z.nullish(z.looseObject({ toolUseId: text, name: string, type: text })),
+          toolResult: z.nullish(z.looseObject({ toolUseId: string, type: text, status: text })),
+          image: z.nullish(z.looseObject({ format: text })),
+        }),
+      ),
+    }),
+  }),
+  contentBlockDelta: z.looseObject({
+    contentBlockDelta: z.looseObject({
+      ...index,
+      delta: z.looseObject({
+        text,
+        toolUse: z.nullish(z.looseObject({ input: string })),
+        reasoningContent: z.nullish(
+          z.looseObject({ text, signature: text, redactedContent: text }),
+        ),
+        citation: z.nullish(ConverseCitation),
+        toolResult: z.nullish(z.array(ConverseBlock)),
+        image: z.nullish(z.looseObject({ source: z.nullish(ConverseSource) })),
+      }),
+    }),
+  }),
+  contentBlockStop: z.looseObject({ contentBlockStop: z.looseObject(index) }),
+  messageStop: z.looseObject({
+    messageStop: z.looseObject({ stopReason: text, additionalModelResponseFields: anything }),
+  }),
+  metadata: z.looseObject({
+    metadata: z.looseObject({
+      usage: ConverseResponse.shape.usage,
+      metrics: z.nullish(z.looseObject({ latencyMs: count })),
+      trace: anyObject,
+      performanceConfig: anyObject,
+      serviceTier: z.nullish(z.looseObject({ type: text })),
+    }),
+  }),
+  ping: z.looseObject({ ping: z.looseObject({}) }),
+  internalServerException: z.looseObject({ internalServerException: ConverseErrorResponse }),
+  modelStreamErrorException: z.looseObject({ modelStreamErrorException: ConverseErrorResponse }),
+  validationException: z.looseObject({ validationException: ConverseErrorResponse }),
+  throttlingException: z.looseObject({ throttlingException: ConverseErrorResponse }),
+  serviceUnavailableException: z.looseObject({
+    serviceUnavailableException: ConverseErrorResponse,
+  }),
 }
-
-/** Names of the exceptions that a stream may end with, as they are in the header of the frame. */
-export type ConverseStreamException =
-  | 'internalServerException'
-  | 'modelStreamErrorException'
-  | 'validationException'
-  | 'throttlingException'
-  | 'serviceUnavailableException'
 
 /**
- * An event of a stream: its payload under its type. `p`, which only pads the frame, is not part of
- * it.
+ * An event of an unknown kind. An event of a known kind that does not match its schema is refused.
  */
-export type ConverseEvent =
-  | { messageStart: { role: 'assistant' } }
-  | { contentBlockStart: { contentBlockIndex: number; start: ConverseStart } }
-  | { contentBlockDelta: { contentBlockIndex: number; delta: ConverseDelta } }
-  | { contentBlockStop: { contentBlockIndex: number } }
-  | { messageStop: ConverseStop }
-  | { metadata: ConverseMetadata }
-  | { ping: Record<string, never> }
-  | { [Name in ConverseStreamException]?: ConverseErrorBody }
+const otherEvent = z
+  .looseObject({})
+  .check(others(event => !Object.keys(events).some(key => Object.hasOwn(event, key))))
 
-/** What the encoders of this protocol write. */
-export type ConverseWire = {
-  request: ConverseBody
-  response: ConverseWrittenResponse | ConverseErrorBody
-  event: ConverseEvent
-  error: ConverseErrorBody
-}
+/**
+ * One event of a stream: its payload under its type, which is in the header `:event-type` or
+ * `:exception-type` of the frame.
+ */
+export const ConverseStreamEvent = z.union([
+  events.messageStart,
+  events.contentBlockStart,
+  events.contentBlockDelta,
+  events.contentBlockStop,
+  events.messageStop,
+  events.metadata,
+  events.ping,
+  events.internalServerException,
+  events.modelStreamErrorException,
+  events.validationException,
+  events.throttlingException,
+  events.serviceUnavailableException,
+  otherEvent,
+])
+export type ConverseStreamEvent = z.infer<typeof ConverseStreamEvent>

@@ -5,8 +5,8 @@ import type { protocolName } from './own.ts'
 import { demands, fitRequest } from './request/fitting.ts'
 import { encodeRequest } from './request/request.ts'
 import { decodeResponse } from './response/response.ts'
-import type { ConverseWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
+import type { ConverseWire } from './written.ts'
 
 /** The half of the protocol for `translateBetween` that calls upstreams. */
 export const converse: UpstreamHalf<ConverseOptions, ConverseWire> & {

@@ -11,7 +11,7 @@ import {
 import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
 import type { ConverseReport } from './notes.ts'
 import { keep, ownOf, wireOf } from './own.ts'
-import type { ConverseWrittenUsage } from './schema.ts'
+import type { ConverseWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<ConverseWrittenUsage>('usage', {
   inputTokens: 'input',

@@ -7,9 +7,9 @@ import type { GenerateContentOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
-import type { GenerateContentWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { writeDelta } from './stream/encoder-state.ts'
+import type { GenerateContentWire } from './written.ts'
 
 const wrap = (json: string) => writeFrame(json, undefined, '\r\n')
 

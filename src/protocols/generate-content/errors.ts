@@ -11,7 +11,7 @@ import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createGeminiReport, type GenerateContentReport } from './notes.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
-import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './schema.ts'
+import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './written.ts'
 
 /** What this protocol does not have is not implemented. */
 const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, unsupported: 501 }

@@ -6,8 +6,8 @@ import { notes } from './notes.ts'
 import type { GenerateContentOptions } from './options.ts'
 import { protocolName, within } from './own.ts'
 import { outcome } from './response/response.ts'
-import type { GenerateContentWire } from './schema.ts'
 import { generateContent as upstream } from './upstream.ts'
+import type { GenerateContentWire } from './written.ts'
 
 export type { GenerateContentOptions } from './options.ts'
 

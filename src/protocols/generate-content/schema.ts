@@ -11,7 +11,6 @@ import {
   texts,
   whole,
 } from '../../kit/schema/wire.ts'
-import type { Written } from '../../kit/schema/written.ts'
 
 /**
  * Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a
@@ -86,6 +85,7 @@ const kinds = {
   toolResponse,
 }
 type Kinds = { [Key in keyof typeof kinds]: z.infer<(typeof kinds)[Key]> }
+export type GenerateContentKind = keyof Kinds
 
 /** A part of any kind, as it is on the wire. */
 export type GenerateContentPart = {
@@ -93,7 +93,7 @@ export type GenerateContentPart = {
   thought?: boolean | null | undefined
   thoughtSignature?: string | null | undefined
 }
-export type GenerateContentPartOf<Key extends keyof Kinds> = Kinds[Key]
+export type GenerateContentPartOf<Key extends GenerateContentKind> = Kinds[Key]
 
 /**
  * A part of an unknown kind, or of none. A part of a known kind that does not match its schema is
@@ -119,7 +119,7 @@ export const GenerateContentPart = z.union([
 ])
 
 /** Only for parts that `GenerateContentPart` has checked. */
-export function isPartOf<Key extends keyof Kinds>(
+export function isPartOf<Key extends GenerateContentKind>(
   part: GenerateContentPart,
   key: Key,
 ): part is GenerateContentPartOf<Key> & GenerateContentPart {
@@ -287,129 +287,25 @@ export const GenerateContentResponse = z.looseObject({
 })
 export type GenerateContentResponse = z.infer<typeof GenerateContentResponse>
 
-// ---- what is written
+// ---- errors and events
 
-type WrittenOf<Key extends keyof Kinds & keyof GenerateContentPartOf<Key>> = Written<
-  GenerateContentPartOf<Key>[Key]
->
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
-/** A part of any kind. Its kind is the key that it has, so all are optional. */
-export type GenerateContentWrittenPart = {
-  text?: string
-  functionCall?: WrittenOf<'functionCall'>
-  functionResponse?: Omit<WrittenOf<'functionResponse'>, 'parts'> & {
-    parts?: GenerateContentWrittenPart[]
-  }
-  inlineData?: WrittenOf<'inlineData'>
-  fileData?: WrittenOf<'fileData'>
-  thought?: boolean
-  thoughtSignature?: string
-  mediaResolution?: { level?: string }
-  videoMetadata?: { startOffset?: string; endOffset?: string; fps?: number }
-}
-export type GenerateContentWrittenContent = { role?: string; parts: GenerateContentWrittenPart[] }
+/** The body of an error response, and the last event of a failed stream. */
+export const GenerateContentErrorResponse = z.looseObject({
+  error: z.looseObject({
+    code: count,
+    message: text,
+    status: text,
+    details: z.nullish(z.array(z.looseObject({}))),
+  }),
+})
+export type GenerateContentErrorResponse = z.infer<typeof GenerateContentErrorResponse>
 
-export type GenerateContentWrittenDeclaration = Written<GenerateContentDeclaration>
-/** Those of the server have the key of their kind. */
-export type GenerateContentWrittenTool = {
-  functionDeclarations?: GenerateContentWrittenDeclaration[]
-  googleSearch?: { excludeDomains?: string[] }
-  urlContext?: object
-  codeExecution?: object
-  fileSearch?: object
-  googleMaps?: object
-  computerUse?: object
-  mcpServers?: {
-    name: string
-    streamableHttpTransport: { url: string; headers?: Record<string, string> }
-  }[]
-}
-export type GenerateContentCalling = { mode?: string; allowedFunctionNames?: string[] }
-export type GenerateContentWrittenToolConfig = {
-  functionCallingConfig?: GenerateContentCalling
-  includeServerSideToolInvocations?: boolean
-}
-
-export type GenerateContentWrittenConfig = Written<GenerateContentGenerationConfig>
-
-/** The body of a request. */
-export type GenerateContentBody = Omit<
-  Written<GenerateContentRequest>,
-  'contents' | 'systemInstruction' | 'tools' | 'toolConfig'
-> & {
-  contents: GenerateContentWrittenContent[]
-  systemInstruction?: GenerateContentWrittenContent
-  tools?: GenerateContentWrittenTool[] | undefined
-  toolConfig?: GenerateContentWrittenToolConfig | undefined
-}
-
-export type GenerateContentCount = { modality: string; tokenCount: number }
-export type GenerateContentWrittenUsage = Omit<
-  Written<GenerateContentUsage>,
-  'promptTokensDetails' | 'candidatesTokensDetails'
-> & {
-  promptTokensDetails?: GenerateContentCount[] | undefined
-  candidatesTokensDetails?: GenerateContentCount[] | undefined
-}
-
-export type GenerateContentToken = { token: string; logProbability: number }
-export type GenerateContentLogprobs = {
-  chosenCandidates: GenerateContentToken[]
-  topCandidates?: { candidates: GenerateContentToken[] }[]
-}
-
-export type GenerateContentGroundingChunk = {
-  web?: { uri: string; title?: string }
-  retrievedContext?: { uri?: string; title?: string; text?: string }
-}
-export type GenerateContentGroundingSupport = {
-  segment: { startIndex?: number; endIndex: number; text?: string }
-  groundingChunkIndices: number[]
-}
-export type GenerateContentGrounding = {
-  groundingChunks?: GenerateContentGroundingChunk[]
-  groundingSupports?: GenerateContentGroundingSupport[]
-}
-
-export type GenerateContentEnd = { finishReason?: string; finishMessage?: string }
-export type GenerateContentWrittenCandidate = GenerateContentEnd & {
-  index: number
-  content?: GenerateContentWrittenContent
-  logprobsResult?: GenerateContentLogprobs
-  groundingMetadata?: GenerateContentGrounding
-}
-export type GenerateContentFeedback = { blockReason: string; blockReasonMessage?: string }
-
-/** A response, and each event of a streamed one. */
-export type GenerateContentWrittenResponse = {
-  candidates?: GenerateContentWrittenCandidate[]
-  promptFeedback?: GenerateContentFeedback
-  usageMetadata?: GenerateContentWrittenUsage
-  modelVersion?: string
-  responseId?: string
-  createTime?: string
-}
-
-/** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type GenerateContentErrorBody = {
-  error: {
-    code: number
-    message: string
-    status?: string | undefined
-    details?: GenerateContentErrorDetail[]
-  }
-}
-export type GenerateContentErrorDetail = {
-  '@type': string
-  fieldViolations?: { field: string; description: string }[]
-  retryDelay?: string
-  requestId?: string
-}
-
-/** What the encoders of this protocol write. */
-export type GenerateContentWire = {
-  request: GenerateContentBody
-  response: GenerateContentWrittenResponse | GenerateContentErrorBody
-  event: GenerateContentWrittenResponse | GenerateContentErrorBody
-  error: GenerateContentErrorBody
-}
+/** The data of one event of a stream: a response with what is new, or an error. */
+export const GenerateContentStreamEvent = z.union([
+  GenerateContentErrorResponse,
+  GenerateContentResponse.check(others(event => event['error'] == null)),
+])
+export type GenerateContentStreamEvent = z.infer<typeof GenerateContentStreamEvent>

@@ -5,8 +5,8 @@ import { countOf, lostOf, type PlacedTier, tierIn } from '../../kit/response/usa
 import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
 import type { GenerateContentReport } from './notes.ts'
 import { extOf, ownFields } from './own.ts'
-import type { GenerateContentCount, GenerateContentWrittenUsage } from './schema.ts'
 import { tierWords } from './vocabulary.ts'
+import type { GenerateContentCount, GenerateContentWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<GenerateContentWrittenUsage>('usageMetadata', {
   promptTokenCount: 'input',

@@ -8,9 +8,9 @@ import type { MessagesOptions } from './options.ts'
 import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { encodeResponse } from './response/response.ts'
-import type { MessagesWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { writeDelta } from './stream/encoder-state.ts'
+import type { MessagesWire } from './written.ts'
 
 const wrap = (json: string, wire: unknown) =>
   writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)

@@ -12,7 +12,7 @@ import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
-import type { MessagesErrorBody } from './schema.ts'
+import type { MessagesErrorBody } from './written.ts'
 
 /** Overload has a status of its own in this protocol. */
 const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, overloaded: 529 }

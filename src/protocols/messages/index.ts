@@ -7,8 +7,8 @@ import { notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import { outcome } from './response/response.ts'
-import type { MessagesWire } from './schema.ts'
 import { messages as upstream } from './upstream.ts'
+import type { MessagesWire } from './written.ts'
 
 export type { MessagesOptions } from './options.ts'
 

@@ -11,8 +11,8 @@ import {
   texts,
   unknown,
   whole,
+  wholeNumber,
 } from '../../kit/schema/wire.ts'
-import type { Written } from '../../kit/schema/written.ts'
 
 /**
  * Shapes as in the public reference of the Messages API; loose, because a new field must never
@@ -33,6 +33,7 @@ const source = open([
   z.looseObject({ type: z.literal('file'), file_id: string }),
   z.looseObject({ type: z.literal('content'), content: z.union([string, blocks]) }),
 ])
+export type MessagesSource = z.infer<typeof source>
 
 const textBlock = z.looseObject({
   type: z.literal('text'),
@@ -198,183 +199,55 @@ export const MessagesResponse = z.looseObject({
 })
 export type MessagesResponse = z.infer<typeof MessagesResponse>
 
-// ---- what is written
+// ---- errors and events
 
-/** A block with other blocks inside. */
-type Holding<Block extends MessagesBlock> = Omit<Written<Block>, 'content'>
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
-/** The blocks of a web search, and those that define a tool: read as blocks of any type. */
-type Further =
-  | { type: 'server_tool_use'; id: string; name: string; input: unknown; caller?: unknown }
-  | {
-      type: 'web_search_tool_result'
-      tool_use_id: string
-      content: MessagesFound[]
-      caller?: unknown
-    }
-  | { type: 'tool_addition'; tool: { type: 'tool_definition'; definition: MessagesWrittenTool } }
-export type MessagesFound = {
-  type: 'web_search_result'
-  url: string
-  title: string
-  encrypted_content: string
-  page_age: null
-}
+/** The body of an error response, and the last event of a failed stream. */
+export const MessagesErrorResponse = z.looseObject({
+  type: z.literal('error'),
+  error: z.looseObject({ type: string, message: string }),
+  request_id: text,
+})
+export type MessagesErrorResponse = z.infer<typeof MessagesErrorResponse>
 
-export type MessagesCitation = {
-  type: 'web_search_result_location'
-  url: string
-  title: string | null
-  cited_text: string
-  encrypted_index: string
-}
-export type MessagesMark = Written<NonNullable<MessagesRequest['cache_control']>>
+const delta = open([
+  z.looseObject({ type: z.literal('text_delta'), text: string }),
+  z.looseObject({ type: z.literal('input_json_delta'), partial_json: string }),
+  z.looseObject({ type: z.literal('thinking_delta'), thinking: string }),
+  z.looseObject({ type: z.literal('signature_delta'), signature: string }),
+  z.looseObject({ type: z.literal('citations_delta'), citation: z.looseObject({ type: string }) }),
+])
 
-type Source = Written<Exclude<z.infer<typeof source>, { type: 'content' }>>
-type Call = Written<MessagesBlockOf<'tool_use'>> & { provider_specific_fields?: object | undefined }
-
-/** A block of a request or response. */
-export type MessagesWrittenBlock =
-  | (Omit<Written<MessagesBlockOf<'text'>>, 'citations'> & {
-      citations?: MessagesCitation[] | undefined
-    })
-  | (Omit<Written<MessagesBlockOf<'image'>>, 'source'> & { source: Source })
-  | (Omit<Written<MessagesBlockOf<'document'>>, 'source'> & {
-      source: Source | { type: 'content'; content: MessagesWrittenBlock[] }
-    })
-  | (Holding<MessagesBlockOf<'search_result'>> & { content: MessagesWrittenBlock[] })
-  | (Holding<MessagesBlockOf<'tool_result'>> & {
-      content?: string | MessagesWrittenBlock[] | undefined
-    })
-  | Written<MessagesBlockOf<'thinking'>>
-  | Written<MessagesBlockOf<'redacted_thinking'>>
-  | Call
-  | Further
-export type MessagesWrittenBlockOf<Type extends MessagesWrittenBlock['type']> = Extract<
-  MessagesWrittenBlock,
-  { type: Type }
->
-
-/** A tool of the client, or of the server: those of the server are read as tools of any type. */
-export type MessagesWrittenTool = Written<MessagesTool> & {
-  max_uses?: number | undefined
-  allowed_domains?: string[]
-  blocked_domains?: string[]
-  user_location?: unknown
-  mcp_server_name?: string
-  default_config?: { enabled?: boolean; defer_loading?: boolean }
-  configs?: Record<string, { enabled: boolean }>
-}
-export type MessagesMcpServer = {
-  type: 'url'
-  name: string
-  url?: string | undefined
-  authorization_token?: string | undefined
-}
-export type MessagesWrittenToolChoice = Written<MessagesToolChoice>
-
-export type MessagesWrittenThinking = Written<z.infer<typeof MessagesThinking>> & {
-  block_binding?: { prefix_mismatch_behavior: string }
-}
-
-export type MessagesFormat = { type: string; schema?: unknown }
-
-export type MessagesWrittenMessage = {
-  role: 'user' | 'assistant' | 'system'
-  /** Only a system message may be without. */
-  content?: string | MessagesWrittenBlock[]
-  /** Of a system message. */
-  output_config?: { effort: string }
-}
-
-/** The body of a request. */
-export type MessagesBody = Omit<
-  Written<MessagesRequest>,
-  | 'messages'
-  | 'system'
-  | 'tools'
-  | 'tool_choice'
-  | 'thinking'
-  | 'output_config'
-  | 'output_format'
-  | 'cache_control'
-> & {
-  messages: MessagesWrittenMessage[]
-  system?: string | MessagesWrittenBlock[] | undefined
-  tools?: MessagesWrittenTool[] | undefined
-  tool_choice?: MessagesWrittenToolChoice | undefined
-  thinking?: MessagesWrittenThinking | undefined
-  output_config?: { effort?: string | undefined; format?: MessagesFormat | undefined } | undefined
-  output_format?: MessagesFormat | undefined
-  cache_control?: MessagesMark
-  mcp_servers?: MessagesMcpServer[] | undefined
-  // These are written as they were read.
-  diagnostics?: unknown
-  container?: unknown
-  context_management?: unknown
-  thread?: unknown
-  compaction?: unknown
-}
-
-/** What the encoders of this protocol write. */
-export type MessagesWire = {
-  request: MessagesBody
-  response: MessagesWrittenResponse | MessagesErrorBody
-  event: MessagesEvent
-  error: MessagesErrorBody
-}
-
-export type MessagesWrittenUsage = Written<NonNullable<MessagesResponse['usage']>> & {
-  inference_geo?: string | null
-  speed?: string | null
-}
-
-/** How a response ends. */
-export type MessagesStop = {
-  stop_reason: string | null
-  stop_sequence: string | null
-  /** Those of another response are written as they were. */
-  stop_details: { type: 'refusal'; category: string | null; explanation: string | null } | unknown
-}
-
-/** A response, and the one that a stream begins with. */
-export type MessagesWrittenResponse = Partial<MessagesStop> & {
-  id?: string | undefined
-  type: 'message'
-  role: 'assistant'
-  model?: string | undefined
-  content: MessagesWrittenBlock[]
-  container?: unknown
-  diagnostics?: unknown
-  usage: MessagesWrittenUsage
-  input_transformations?: unknown
-}
-
-/** The body of an error; also a response that failed, and the last event of a failed stream. */
-export type MessagesErrorBody = {
-  type: 'error'
-  error: { type: string; message: string; details?: unknown }
-  request_id?: string | undefined
-}
-
-export type MessagesDelta =
-  | { type: 'text_delta'; text: string }
-  | { type: 'input_json_delta'; partial_json: string }
-  | { type: 'thinking_delta'; thinking: string }
-  | { type: 'signature_delta'; signature: string }
-  | { type: 'citations_delta'; citation: MessagesCitation }
-
-/** An event of a stream. */
-export type MessagesEvent =
-  | { type: 'message_start'; message: MessagesWrittenResponse }
-  | { type: 'content_block_start'; index: number; content_block: MessagesWrittenBlock }
-  | { type: 'content_block_delta'; index: number; delta: MessagesDelta }
-  | { type: 'content_block_stop'; index: number }
-  | {
-      type: 'message_delta'
-      delta: MessagesStop & { container: unknown }
-      usage: MessagesWrittenUsage
-    }
-  | { type: 'message_stop' }
-  | { type: 'ping' }
-  | MessagesErrorBody
+/** The data of one event of a stream. */
+export const MessagesStreamEvent = open([
+  z.looseObject({ type: z.literal('message_start'), message: MessagesResponse }),
+  z.looseObject({
+    type: z.literal('content_block_start'),
+    index: wholeNumber,
+    content_block: MessagesBlock,
+  }),
+  z.looseObject({ type: z.literal('content_block_delta'), index: wholeNumber, delta }),
+  z.looseObject({ type: z.literal('content_block_stop'), index: wholeNumber }),
+  z.looseObject({
+    type: z.literal('message_delta'),
+    delta: z.looseObject({
+      stop_reason: text,
+      stop_sequence: text,
+      stop_details: z.nullish(z.looseObject({})),
+    }),
+    usage: z.nullish(
+      z.looseObject({
+        input_tokens: count,
+        output_tokens: count,
+        cache_read_input_tokens: count,
+        cache_creation_input_tokens: count,
+      }),
+    ),
+  }),
+  z.looseObject({ type: z.literal('message_stop') }),
+  z.looseObject({ type: z.literal('ping') }),
+  MessagesErrorResponse,
+])
+export type MessagesStreamEvent = z.infer<typeof MessagesStreamEvent>

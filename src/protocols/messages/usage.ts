@@ -13,8 +13,8 @@ import {
 import { createUsageTable } from '../../kit/response/usage-table.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, wireOf } from './own.ts'
-import type { MessagesWrittenUsage } from './schema.ts'
 import { responseTier } from './vocabulary.ts'
+import type { MessagesWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<MessagesWrittenUsage>('usage', {
   input_tokens: 'input',

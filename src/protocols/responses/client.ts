@@ -9,9 +9,9 @@ import type { protocolName } from './own.ts'
 import { decodeRequest } from './request/request.ts'
 import { fallbacks, remembered, snapshot } from './response/envelope.ts'
 import { encodeResponse } from './response/response.ts'
-import type { ResponsesWire } from './schema.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { writeDelta } from './stream/encoder-state.ts'
+import type { ResponsesWire } from './written.ts'
 
 const wrap = (json: string, wire: unknown) =>
   writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)

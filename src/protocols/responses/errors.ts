@@ -22,7 +22,7 @@ import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import { fieldsOf, keep, protocolName } from './own.ts'
-import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './schema.ts'
+import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './written.ts'
 
 /** Values of `code` or `type` that say only whose fault it is: the status may say more. */
 const generalWords: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([

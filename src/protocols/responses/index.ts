@@ -8,8 +8,8 @@ import type { ResponsesOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import { toolTypes } from './request/fitting.ts'
 import { outcome } from './response/response.ts'
-import type { ResponsesWire } from './schema.ts'
 import { responses as upstream } from './upstream.ts'
+import type { ResponsesWire } from './written.ts'
 
 export type { ResponsesOptions } from './options.ts'
 

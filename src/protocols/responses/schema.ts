@@ -11,7 +11,6 @@ import {
   whole,
   wholeNumber,
 } from '../../kit/schema/wire.ts'
-import type { Written } from '../../kit/schema/written.ts'
 
 // Field rules: the API reference of `POST /v1/responses` and the Open Responses specification.
 // Unknown keys are allowed everywhere: a field that is added there must never break an older
@@ -296,274 +295,101 @@ export const ResponsesResponse = z.looseObject({
 })
 export type ResponsesResponse = z.infer<typeof ResponsesResponse>
 
-// ---- what is written
+// ---- errors and events
 
-export type ResponsesMark = { mode?: string; ttl?: string }
+// Only for users of the schemas: the decoder checks each event by hand, because it reports or
+// repairs what these schemas refuse.
 
-export type ResponsesAnnotation =
-  | { type: 'url_citation'; start_index: number; end_index: number; title: string; url: string }
-  | { type: 'file_citation'; file_id: string; filename: string; index: number }
-type Token = { token: string; bytes?: number[]; logprob: number }
-export type ResponsesToken = Token & { top_logprobs?: Token[] }
+/** The body of an error response. Some servers send only a text. */
+export const ResponsesErrorResponse = z.looseObject({ error: z.union([ResponsesError, string]) })
+export type ResponsesErrorResponse = z.infer<typeof ResponsesErrorResponse>
 
-type Marked = { prompt_cache_breakpoint?: ResponsesMark | undefined }
-type Texts =
-  | ({ type: 'input_text'; text: string } & Marked)
-  | {
-      type: 'output_text'
-      text: string
-      annotations: ResponsesAnnotation[]
-      logprobs?: ResponsesToken[] | undefined
-    }
-  | Written<ResponsesRefusal>
-export type ResponsesMedia =
-  | (Omit<Written<ResponsesInputImage>, 'prompt_cache_breakpoint'> & Marked)
-  | (Omit<Written<ResponsesInputFile>, 'prompt_cache_breakpoint'> & Marked)
-  | Written<ResponsesInputAudio>
+const numbered = { sequence_number: count }
+const item = { ...numbered, item_id: text, output_index: count }
+const part = { ...item, content_index: count }
+const segment = { ...part, summary_index: count }
 
-/** A part of a message or of a result. */
-export type ResponsesWrittenContent = Texts | ResponsesMedia
-export type ResponsesContentOf<Type extends ResponsesWrittenContent['type']> = Extract<
-  ResponsesWrittenContent,
-  { type: Type }
->
-
-/** A segment of reasoning. */
-export type ResponsesSegment<Type extends string = 'summary_text' | 'reasoning_text'> = {
-  type: Type
-  text: string
-}
-
-type Head = { id?: string | undefined; status?: string | undefined }
-type Call = Head & {
-  call_id: string
-  name: string
-  namespace?: string | undefined
-  caller?: unknown
-  async?: boolean | undefined
-}
-type Result = Head & {
-  call_id: string
-  name?: string | undefined
-  namespace?: string | undefined
-  output: string | ResponsesWrittenContent[]
-  caller?: unknown
-}
-/** Calls of tools of the client, and their results. */
-type ClientCall = {
-  type: 'shell_call' | 'local_shell_call' | 'apply_patch_call' | 'tool_search_call'
-  call_id: string
-  action?: object
-  environment?: object
-  operation?: object
-  execution?: 'client'
-  arguments?: unknown
-}
-type ClientResult =
-  | { type: 'tool_search_output'; call_id: string; execution: 'client'; tools: never[] }
-  | { type: 'local_shell_call_output'; id: string; output: string }
-  | { type: 'apply_patch_call_output'; call_id: string; output: string }
-  | { type: 'shell_call_output'; call_id: string; output: unknown[] }
-
-/** An item of an input or output. */
-export type ResponsesWrittenItem =
-  | (Head & {
-      type: 'message'
-      role: 'user' | 'assistant' | 'system' | 'developer'
-      content: string | ResponsesWrittenContent[]
-      phase?: 'commentary' | 'final_answer' | null | undefined
-    })
-  | (Head & {
-      type: 'reasoning'
-      summary: ResponsesSegment<'summary_text'>[]
-      content?: ResponsesSegment<'reasoning_text'>[] | undefined
-      encrypted_content?: string | undefined
-    })
-  | (Call & { type: 'function_call'; arguments: string })
-  | (Call & { type: 'custom_tool_call'; input: string })
-  | (Result & { type: 'function_call_output' | 'custom_tool_call_output' })
-  | (Head & { type: 'image_generation_call'; result: string; output_format?: string })
-  | (Head & { type: 'additional_tools'; role: 'developer'; tools: ResponsesWrittenTool[] })
-  | (Head & { type: 'configuration_update'; reasoning: { effort: string } })
-  | ResponsesClientCall
-  | ResponsesClientResult
-export type ResponsesItemOf<Type extends ResponsesWrittenItem['type']> = Extract<
-  ResponsesWrittenItem,
-  { type: Type }
->
-
-export type ResponsesClientCall = Head & ClientCall
-export type ResponsesClientResult = Head & ClientResult
-
-/** A tool that the client runs. */
-export type ResponsesWrittenCustom = Omit<Written<ResponsesCustomTool>, 'format'> & {
-  format?: { type: 'text' } | { type: 'grammar'; syntax: string; definition: string } | undefined
-}
-export type ResponsesCallable = Written<ResponsesFunctionTool> | ResponsesWrittenCustom
-/** Tools of the server are read as tools of any type. */
-export type ResponsesHosted =
-  | {
-      type: 'web_search'
-      filters?: { allowed_domains: string[] }
-      search_context_size?: string
-      user_location?: object
-    }
-  | { type: 'code_interpreter'; container: { type: 'auto' } }
-  | { type: 'tool_search' }
-  | {
-      type: 'mcp'
-      server_label: string
-      server_url: string
-      authorization?: string
-      allowed_tools?: string[]
-      defer_loading?: boolean
-      require_approval?: 'never'
-    }
-export type ResponsesWrittenTool =
-  | ResponsesCallable
-  | ResponsesHosted
-  | { type: 'namespace'; name: string; description: string; tools: ResponsesWrittenTool[] }
-
-export type ResponsesNamed = { type: 'function' | 'custom'; name: string; namespace?: string }
-export type ResponsesChosen = ResponsesNamed | { type: ResponsesHosted['type'] }
-export type ResponsesWrittenChoice =
-  | 'auto'
-  | 'none'
-  | 'required'
-  | ResponsesChosen
-  | { type: 'allowed_tools'; mode: 'auto' | 'required'; tools: ResponsesChosen[] }
-
-export type ResponsesFormat =
-  | { type: 'text' | 'json_object' }
-  | {
-      type: 'json_schema'
-      name: string
-      description?: string | undefined
-      schema: object
-      strict?: boolean | null | undefined
-    }
-
-/** The body of a request. */
-export type ResponsesBody = Omit<
-  Written<ResponsesRequest>,
-  'input' | 'tools' | 'tool_choice' | 'text' | 'reasoning' | 'prompt_cache_options'
-> & {
-  input: ResponsesWrittenItem[]
-  tools?: ResponsesWrittenTool[] | undefined
-  tool_choice?: ResponsesWrittenChoice | undefined
-  text?: { format?: ResponsesFormat | undefined; verbosity?: string } | undefined
-  reasoning?:
-    | { effort?: string | undefined; summary?: string | undefined; context?: string; mode?: string }
-    | undefined
-  prompt_cache_options?: { mode?: string; ttl?: string; comparison_response_id?: string }
-}
-
-export type ResponsesWrittenUsage = {
-  input_tokens: number
-  input_tokens_details: {
-    cached_tokens: number
-    cache_write_tokens: number
-    cache_write_tokens_details?: { ttl_30m_tokens?: number; ttl_12h_tokens?: number }
-  }
-  output_tokens: number
-  output_tokens_details: { reasoning_tokens: number }
-  total_tokens: number
-}
-
-/** The error of a failed response. */
-export type ResponsesFailure = { code: string; message: string }
-
-/** A response, and the snapshots in stream events. They also repeat fields of the request. */
-export type ResponsesWrittenResponse = {
-  object: 'response'
-  id: string
-  created_at: number
-  model: string
-  status: string
-  output: ResponsesWrittenItem[]
-  service_tier: string
-  completed_at: number | null
-  error: ResponsesFailure | null
-  /** Those of another response are written as they were. */
-  incomplete_details: unknown
-  usage: ResponsesWrittenUsage | null
-}
-
-export type ResponsesErrorObject = {
-  message: string
-  type: string
-  param: string | null
-  code: string | null
-}
-/** The body of an error. */
-export type ResponsesErrorBody = { error: ResponsesErrorObject }
-
-export type ResponsesPlace = { item_id: string | undefined; output_index: number | undefined }
-/** The place of a segment: in the summary or in the content. */
-export type ResponsesSegmentPlace = ResponsesPlace &
-  ({ summary_index: number } | { content_index: number })
-type PartPlace = ResponsesPlace & { content_index: number }
-
-type Payloads = {
-  [Type in
-    | 'created'
-    | 'in_progress'
-    | 'completed'
-    | 'incomplete'
-    | 'failed' as `response.${Type}`]: { response: ResponsesWrittenResponse }
-} & {
-  [Type in 'added' | 'done' as `response.output_item.${Type}`]: {
-    output_index: number
-    item: ResponsesWrittenItem
-  }
-} & {
-  [Type in 'added' | 'done' as `response.content_part.${Type}`]: (
-    | PartPlace
-    | ResponsesSegmentPlace
-  ) & { part: ResponsesWrittenContent | ResponsesSegment }
-} & {
-  [Type in 'added' | 'done' as `response.reasoning_summary_part.${Type}`]: ResponsesSegmentPlace & {
-    part: ResponsesSegment
-  }
-} & {
-  [Type in
-    | 'reasoning_text'
-    | 'reasoning_summary_text' as `response.${Type}.delta`]: ResponsesSegmentPlace & {
-    delta: string
-  }
-} & {
-  [Type in
-    | 'reasoning_text'
-    | 'reasoning_summary_text' as `response.${Type}.done`]: ResponsesSegmentPlace & { text: string }
-} & {
-  [Type in
-    | 'function_call_arguments'
-    | 'custom_tool_call_input' as `response.${Type}.delta`]: ResponsesPlace & { delta: string }
-} & {
-  'response.function_call_arguments.done': ResponsesPlace & { name: string; arguments: string }
-  'response.custom_tool_call_input.done': ResponsesPlace & { input: string }
-  'response.output_text.delta': PartPlace & { delta: string; logprobs: ResponsesToken[] }
-  'response.output_text.done': PartPlace & { text: string; logprobs: ResponsesToken[] }
-  'response.output_text.annotation.added': PartPlace & {
-    annotation_index: number
-    annotation: ResponsesAnnotation
-  }
-  'response.refusal.delta': PartPlace & { delta: string }
-  'response.refusal.done': PartPlace & { refusal: string }
-  error: ResponsesErrorBody
-}
-export type ResponsesEventType = keyof Payloads
-/** An event without its type and number. */
-export type ResponsesPayload<Type extends ResponsesEventType> = Payloads[Type]
-/** An event of a stream. */
-export type ResponsesEvent<Type extends ResponsesEventType = ResponsesEventType> = {
-  [One in Type]: { type: One; sequence_number: number } & Payloads[One]
-}[Type]
-
-/** What the encoders of this protocol write. */
-export type ResponsesWire = {
-  request: ResponsesBody
-  response: ResponsesWrittenResponse
-  event: ResponsesEvent | '[DONE]'
-  error: ResponsesErrorBody
-}
+/** The data of one event of a stream. `[DONE]` ends the streams of some servers. */
+export const ResponsesStreamEvent = z.union([
+  open([
+    z.looseObject({
+      type: z.literal(
+        ['created', 'queued', 'in_progress', 'completed', 'incomplete', 'failed'].map(
+          state => `response.${state}` as const,
+        ),
+      ),
+      ...numbered,
+      response: ResponsesResponse,
+    }),
+    z.looseObject({
+      type: z.literal(['response.output_item.added', 'response.output_item.done']),
+      ...numbered,
+      output_index: count,
+      item: ResponsesItem,
+    }),
+    z.looseObject({
+      type: z.literal(['response.content_part.added', 'response.content_part.done']),
+      ...part,
+      part: ResponsesContent,
+    }),
+    z.looseObject({ type: z.literal('response.output_text.delta'), ...part, delta: string }),
+    z.looseObject({ type: z.literal('response.output_text.done'), ...part, text: string }),
+    z.looseObject({
+      type: z.literal('response.output_text.annotation.added'),
+      ...part,
+      annotation_index: count,
+      annotation: z.looseObject({ type: string }),
+    }),
+    z.looseObject({ type: z.literal('response.refusal.delta'), ...part, delta: string }),
+    z.looseObject({ type: z.literal('response.refusal.done'), ...part, refusal: string }),
+    z.looseObject({
+      type: z.literal('response.function_call_arguments.delta'),
+      ...item,
+      delta: string,
+    }),
+    z.looseObject({
+      type: z.literal('response.function_call_arguments.done'),
+      ...item,
+      name: text,
+      arguments: z.union([string, z.looseObject({})]),
+    }),
+    z.looseObject({
+      type: z.literal('response.custom_tool_call_input.delta'),
+      ...item,
+      delta: string,
+    }),
+    z.looseObject({
+      type: z.literal('response.custom_tool_call_input.done'),
+      ...item,
+      input: string,
+    }),
+    z.looseObject({
+      type: z.literal([
+        'response.reasoning_summary_part.added',
+        'response.reasoning_summary_part.done',
+      ]),
+      ...segment,
+      part: z.looseObject({ type: string, text }),
+    }),
+    z.looseObject({
+      type: z.literal(['response.reasoning_text.delta', 'response.reasoning_summary_text.delta']),
+      ...segment,
+      delta: string,
+    }),
+    z.looseObject({
+      type: z.literal(['response.reasoning_text.done', 'response.reasoning_summary_text.done']),
+      ...segment,
+      text: string,
+    }),
+    z.looseObject({
+      type: z.literal('error'),
+      ...numbered,
+      message: text,
+      code: z.nullish(z.union([string, number])),
+      param: text,
+      error: z.nullish(z.union([ResponsesError, string])),
+    }),
+  ]),
+  z.literal('[DONE]'),
+])
+export type ResponsesStreamEvent = z.infer<typeof ResponsesStreamEvent>

@@ -6,7 +6,8 @@ import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/
 import { asRead } from '../../kit/schema/written.ts'
 import type { ResponsesReport } from './notes.ts'
 import { fieldsOf, keep } from './own.ts'
-import type { ResponsesUsage, ResponsesWrittenUsage } from './schema.ts'
+import type { ResponsesUsage } from './schema.ts'
+import type { ResponsesWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<ResponsesWrittenUsage>('usage', {
   input_tokens: 'input',

@@ -6,7 +6,7 @@ import {
   restoreReasoning,
 } from '../../../src/protocols/generate-content/content/reasoning.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
-import type { GenerateContentWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
+import type { GenerateContentWrittenPart } from '../../../src/protocols/generate-content/written.ts'
 
 /**
  * A history of a client that keeps only texts and the call, which carries reasoning after so many

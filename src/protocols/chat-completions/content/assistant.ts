@@ -16,13 +16,12 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { append } from '../../../kit/text/append.ts'
 import { keep, ownOf, protocolName, withUnknown } from '../own.ts'
+import type { ChatCompletionsAssistantMessage, ChatCompletionsChoice } from '../schema.ts'
 import type {
-  ChatCompletionsAssistantMessage,
   ChatCompletionsBlock,
-  ChatCompletionsChoice,
   ChatCompletionsWrittenAssistant,
   ChatCompletionsWrittenCall,
-} from '../schema.ts'
+} from '../written.ts'
 import {
   decodeCall,
   decodeLegacyCall,

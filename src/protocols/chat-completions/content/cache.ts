@@ -14,7 +14,7 @@ import type {
   ChatCompletionsBlock,
   ChatCompletionsControlMark,
   ChatCompletionsMark,
-} from '../schema.ts'
+} from '../written.ts'
 import type { PartWriting } from './writing.ts'
 
 /**

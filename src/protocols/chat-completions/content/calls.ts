@@ -11,13 +11,12 @@ import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
+import type { ChatCompletionsFunctionCall, ChatCompletionsToolCall } from '../schema.ts'
 import type {
   ChatCompletionsCalled,
-  ChatCompletionsFunctionCall,
   ChatCompletionsSignatureFields,
-  ChatCompletionsToolCall,
   ChatCompletionsWrittenCall,
-} from '../schema.ts'
+} from '../written.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
 import { opensEnvelopes, type PartWriting, type Reading } from './writing.ts'
 

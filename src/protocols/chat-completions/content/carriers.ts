@@ -7,7 +7,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { defaults } from '../options.ts'
 import { protocolName } from '../own.ts'
-import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../schema.ts'
+import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../written.ts'
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, type LayoutPart, needsOrder, record, recordsLayout } from './layout.ts'
 import {

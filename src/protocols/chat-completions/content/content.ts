@@ -18,10 +18,7 @@ import { isOffset, lengthOf } from '../../../kit/text/text.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import type {
-  ChatCompletionsAnnotation,
   ChatCompletionsAudioPart,
-  ChatCompletionsBlock,
-  ChatCompletionsBlockOf,
   ChatCompletionsFilePart,
   ChatCompletionsImagePart,
   ChatCompletionsPart,
@@ -29,6 +26,11 @@ import type {
   ChatCompletionsTextPart,
   ChatCompletionsThinkingPart,
 } from '../schema.ts'
+import type {
+  ChatCompletionsAnnotation,
+  ChatCompletionsBlock,
+  ChatCompletionsBlockOf,
+} from '../written.ts'
 import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'

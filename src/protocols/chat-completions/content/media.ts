@@ -9,13 +9,15 @@ import { below } from '../../../kit/notes/path.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
   ChatCompletionsAssistantMessage,
-  ChatCompletionsAudio,
   ChatCompletionsAudioPart,
-  ChatCompletionsBlock,
-  ChatCompletionsBlockOf,
   ChatCompletionsFilePart,
   ChatCompletionsImagePart,
 } from '../schema.ts'
+import type {
+  ChatCompletionsAudio,
+  ChatCompletionsBlock,
+  ChatCompletionsBlockOf,
+} from '../written.ts'
 import { encodeMark, type Marks, readMark } from './cache.ts'
 import type { PartWriting, Writing } from './writing.ts'
 

@@ -7,14 +7,14 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
+import type { ChatCompletionsThinkingPart } from '../schema.ts'
 import type {
   ChatCompletionsBlockOf,
   ChatCompletionsCarriers,
   ChatCompletionsDetail,
   ChatCompletionsProxyBlock,
   ChatCompletionsProxyItem,
-  ChatCompletionsThinkingPart,
-} from '../schema.ts'
+} from '../written.ts'
 import type { Recorded } from './layout.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
 

@@ -5,7 +5,7 @@ import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatu
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ChatCompletionsSignatureFields, ChatCompletionsWrittenAssistant } from '../schema.ts'
+import type { ChatCompletionsSignatureFields, ChatCompletionsWrittenAssistant } from '../written.ts'
 
 /** Only under this key a signature is in a list. */
 const listKey = 'thought_signatures'

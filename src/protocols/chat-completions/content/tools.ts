@@ -11,14 +11,16 @@ import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
-  ChatCompletionsControlMark,
   ChatCompletionsCustomTool,
   ChatCompletionsFunction,
   ChatCompletionsRequest,
-  ChatCompletionsSearchOptions,
   ChatCompletionsTool,
-  ChatCompletionsWrittenTool,
 } from '../schema.ts'
+import type {
+  ChatCompletionsControlMark,
+  ChatCompletionsSearchOptions,
+  ChatCompletionsWrittenTool,
+} from '../written.ts'
 import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
 import type { Writing } from './writing.ts'
 

@@ -23,11 +23,8 @@ import { opensEnvelopes, type Reading, type Writing } from '../content/writing.t
 import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { keep, wireOf } from '../own.ts'
-import type {
-  ChatCompletionsBlock,
-  ChatCompletionsMessage,
-  ChatCompletionsWrittenMessage,
-} from '../schema.ts'
+import type { ChatCompletionsMessage } from '../schema.ts'
+import type { ChatCompletionsBlock, ChatCompletionsWrittenMessage } from '../written.ts'
 
 type PlainMessage = Extract<ChatCompletionsMessage, { role: 'user' | 'system' | 'developer' }>
 type ResultMessage = Extract<ChatCompletionsMessage, { role: 'tool' | 'function' }>

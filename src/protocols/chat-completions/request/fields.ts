@@ -2,8 +2,8 @@ import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
-import type { ChatCompletionsBody } from '../schema.ts'
 import { usageTable } from '../usage.ts'
+import type { ChatCompletionsBody } from '../written.ts'
 import {
   controls,
   encodeLimit,

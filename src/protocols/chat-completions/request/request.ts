@@ -17,12 +17,12 @@ import type { RequestWriting, Writing } from '../content/writing.ts'
 import { createChatReport } from '../notes.ts'
 import { defaults, type Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import {
-  type ChatCompletionsBody,
-  type ChatCompletionsChosen,
-  ChatCompletionsRequest,
-  type ChatCompletionsToolChoice,
-} from '../schema.ts'
+import { ChatCompletionsRequest } from '../schema.ts'
+import type {
+  ChatCompletionsBody,
+  ChatCompletionsChosen,
+  ChatCompletionsToolChoice,
+} from '../written.ts'
 import { decodeMessages, encodeMessages } from './conversation.ts'
 import { fields } from './fields.ts'
 import {

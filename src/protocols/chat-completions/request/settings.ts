@@ -21,12 +21,9 @@ import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { protocolName, withInner } from '../own.ts'
-import type {
-  ChatCompletionsBody,
-  ChatCompletionsControlMark,
-  ChatCompletionsRequest,
-} from '../schema.ts'
+import type { ChatCompletionsRequest } from '../schema.ts'
 import { serviceTiers } from '../vocabulary.ts'
+import type { ChatCompletionsBody, ChatCompletionsControlMark } from '../written.ts'
 
 /** Keeps the unknown keys of an object under a key of the body. */
 export type Put = (key: string, unknown: JsonObject | undefined) => void

@@ -13,7 +13,7 @@ import {
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import type { ChatCompletionsLogprobs, ChatCompletionsToken } from '../schema.ts'
+import type { ChatCompletionsLogprobs, ChatCompletionsToken } from '../written.ts'
 
 /** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
 

@@ -26,16 +26,15 @@ import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '
 import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName, wireOf, withUnknown } from '../own.ts'
-import {
-  type ChatCompletionsChoice,
-  type ChatCompletionsErrorBody,
-  ChatCompletionsResponse,
-  type ChatCompletionsWrittenAssistant,
-  type ChatCompletionsWrittenChoice,
-  type ChatCompletionsWrittenResponse,
-} from '../schema.ts'
+import { type ChatCompletionsChoice, ChatCompletionsResponse } from '../schema.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from '../usage.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
+import type {
+  ChatCompletionsErrorBody,
+  ChatCompletionsWrittenAssistant,
+  ChatCompletionsWrittenChoice,
+  ChatCompletionsWrittenResponse,
+} from '../written.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 
 const knownOfResponse = keysOf<ChatCompletionsResponse>()(

@@ -18,7 +18,7 @@ import type {
   ChatCompletionsCallDelta,
   ChatCompletionsCarriers,
   ChatCompletionsSignatureFields,
-} from '../schema.ts'
+} from '../written.ts'
 import {
   type CallOut,
   type Choice,

@@ -27,7 +27,7 @@ import type {
   ChatCompletionsDelta,
   ChatCompletionsHead,
   ChatCompletionsWire,
-} from '../schema.ts'
+} from '../written.ts'
 
 export type EmitWire = Emit<ChatCompletionsWire['event']>
 

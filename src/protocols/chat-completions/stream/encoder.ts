@@ -29,14 +29,14 @@ import {
   refusalOf,
   tierOf,
 } from '../response/response.ts'
+import { encodeUsage } from '../usage.ts'
+import { encodeFinish } from '../vocabulary.ts'
 import type {
   ChatCompletionsChunkChoice,
   ChatCompletionsDelta,
   ChatCompletionsHead,
   ChatCompletionsWire,
-} from '../schema.ts'
-import { encodeUsage } from '../usage.ts'
-import { encodeFinish } from '../vocabulary.ts'
+} from '../written.ts'
 import { closeCall, encodeReasoning, noteLostPhases, storeSignatures } from './call-writer.ts'
 import {
   type Choice,

@@ -18,7 +18,7 @@ import type { ChatCompletionsReport } from '../notes.ts'
 import { ownOf, protocolName } from '../own.ts'
 import { encodeLogprobs } from '../response/logprobs.ts'
 import { noteMessage } from '../response/response.ts'
-import type { ChatCompletionsDelta } from '../schema.ts'
+import type { ChatCompletionsDelta } from '../written.ts'
 import { addCallSignature, addInput, closeCall, openCall } from './call-writer.ts'
 import {
   type Choice,

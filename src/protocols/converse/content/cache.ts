@@ -3,8 +3,8 @@ import { limitCacheMarks } from '../../../kit/fields/cache-marks.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { ConverseReport } from '../notes.ts'
-import type { ConversePoint, ConverseWrittenBlock, ConverseWrittenTool } from '../schema.ts'
 import { type ConverseFamily, isTtl, ttlWords } from '../vocabulary.ts'
+import type { ConversePoint, ConverseWrittenBlock, ConverseWrittenTool } from '../written.ts'
 
 /** Cache points: entries of a list of blocks or tools, which mark what is before them. */
 

@@ -12,8 +12,9 @@ import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput, readInput } from '../../../kit/tools/object-input.ts'
 import { blockOf, keepBoth, protocolName } from '../own.ts'
-import type { ConverseBlockOf, ConverseInside, ConverseWrittenBlock } from '../schema.ts'
+import type { ConverseBlockOf, ConverseInside } from '../schema.ts'
 import { isServerType, systemTools } from '../vocabulary.ts'
+import type { ConverseWrittenBlock } from '../written.ts'
 import type { Reading, Writing } from './writing.ts'
 
 /** Calls of the client's own tools and of tools that the provider ran, and their results. */

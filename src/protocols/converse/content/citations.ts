@@ -7,12 +7,12 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ConverseReport } from '../notes.ts'
 import { blockOf, ownOf, protocolName, withInner } from '../own.ts'
+import type { ConverseCitation } from '../schema.ts'
 import type {
-  ConverseCitation,
   ConverseWrittenBlock,
   ConverseWrittenCitation,
   ConverseWrittenPlace,
-} from '../schema.ts'
+} from '../written.ts'
 
 const spans = [
   ['documentChar', 'char'],

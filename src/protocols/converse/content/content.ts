@@ -20,13 +20,8 @@ import { partsOfBlocks } from '../../../kit/signatures/block-parts.ts'
 import { carrier } from '../../../kit/signatures/carried.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { blockOf, keep, keepBoth, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
-import {
-  ConverseBlock,
-  type ConverseBlockOf,
-  type ConverseInside,
-  type ConverseWrittenBlock,
-  isBlockOf,
-} from '../schema.ts'
+import { ConverseBlock, type ConverseBlockOf, type ConverseInside, isBlockOf } from '../schema.ts'
+import type { ConverseWrittenBlock } from '../written.ts'
 import { markBefore, noteCache } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, encodeCited, unknownOfCitation } from './citations.ts'

@@ -9,15 +9,13 @@ import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { takeName, type UsedNames } from '../../../kit/text/free-names.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
+import type { ConverseBlockOf, ConverseInside, ConverseSource } from '../schema.ts'
+import { formats } from '../vocabulary.ts'
 import type {
-  ConverseBlockOf,
-  ConverseInside,
-  ConverseSource,
   ConverseWrittenBlock,
   ConverseWrittenDocument,
   ConverseWrittenSource,
-} from '../schema.ts'
-import { formats } from '../vocabulary.ts'
+} from '../written.ts'
 import type { Writing } from './writing.ts'
 
 /** Images, documents, video and audio. */

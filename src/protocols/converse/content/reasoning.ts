@@ -22,13 +22,9 @@ import { decodeJoined, type SegmentLength } from '../../../kit/signatures/segmen
 import { isOtherFamily } from '../../../models/claude.ts'
 import { familyOf } from '../models.ts'
 import { blockOf, keepBoth, ownUnder, protocolName, withInner } from '../own.ts'
-import {
-  type ConverseBlock,
-  type ConverseBlockOf,
-  type ConverseWrittenBlock,
-  isBlockOf,
-} from '../schema.ts'
+import { type ConverseBlock, type ConverseBlockOf, isBlockOf } from '../schema.ts'
 import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
+import type { ConverseWrittenBlock } from '../written.ts'
 import type { Writing } from './writing.ts'
 
 /** Blocks of reasoning, and carriers: such blocks that only hold the signature of another part. */

@@ -11,13 +11,9 @@ import { decodeContent, encodeWithCarrier } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import { defaults } from '../options.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
-import type {
-  ConverseBlock,
-  ConverseMessage,
-  ConverseWrittenBlock,
-  ConverseWrittenMessage,
-} from '../schema.ts'
+import type { ConverseBlock, ConverseMessage } from '../schema.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
+import type { ConverseWrittenBlock, ConverseWrittenMessage } from '../written.ts'
 
 // ---- wire → canonical
 

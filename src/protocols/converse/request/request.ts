@@ -13,7 +13,8 @@ import { familyOf } from '../models.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import { type ConverseBody, ConverseRequest } from '../schema.ts'
+import { ConverseRequest } from '../schema.ts'
+import type { ConverseBody } from '../written.ts'
 import {
   type Conversation,
   decodeMessage,

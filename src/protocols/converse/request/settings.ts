@@ -20,13 +20,9 @@ import { refusesSchemas, takesNoSampling, takesOneSampling } from '../../../mode
 import type { EncodingContext } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { protocolName, withInner } from '../own.ts'
-import type {
-  ConverseBody,
-  ConverseTextFormat,
-  ConverseWrittenBlock,
-  ConverseWrittenFormat,
-} from '../schema.ts'
+import type { ConverseTextFormat } from '../schema.ts'
 import { tierWords } from '../vocabulary.ts'
+import type { ConverseBody, ConverseWrittenBlock, ConverseWrittenFormat } from '../written.ts'
 
 type Inner = NonNullable<NonNullable<ConverseTextFormat['structure']>['jsonSchema']>
 

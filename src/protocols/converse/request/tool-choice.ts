@@ -6,8 +6,9 @@ import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { takesNoForcedTool, takesSerialCalls } from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { protocolName } from '../own.ts'
-import type { ConverseToolChoice, ConverseWrittenToolChoice } from '../schema.ts'
+import type { ConverseToolChoice } from '../schema.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
+import type { ConverseWrittenToolChoice } from '../written.ts'
 
 export function decodeToolChoice(wire: ConverseToolChoice): ToolChoice {
   const [key, ...others] = Object.keys(wire).filter(name => wire[name] != null)

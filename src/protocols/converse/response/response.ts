@@ -25,15 +25,15 @@ import { familyOf } from '../models.ts'
 import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName, withInner } from '../own.ts'
-import {
-  type ConverseErrorBody,
-  ConverseResponse,
-  type ConverseStop,
-  type ConverseWrittenBlock,
-  type ConverseWrittenResponse,
-} from '../schema.ts'
+import { ConverseResponse } from '../schema.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
 import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'
+import type {
+  ConverseErrorBody,
+  ConverseStop,
+  ConverseWrittenBlock,
+  ConverseWrittenResponse,
+} from '../written.ts'
 
 const responseKeys = keysOf<ConverseResponse>()(
   'output stopReason usage metrics additionalModelResponseFields serviceTier',

@@ -29,9 +29,10 @@ import {
   unknownAround,
   unknownFields,
 } from '../response/response.ts'
-import { ConverseBlock, ConverseCitation, type ConverseMetadata } from '../schema.ts'
+import { ConverseBlock, ConverseCitation } from '../schema.ts'
 import { decodeUsage } from '../usage.ts'
 import { type ConverseFamily, isServerType } from '../vocabulary.ts'
+import type { ConverseMetadata } from '../written.ts'
 import {
   addToWhole,
   eventIn,

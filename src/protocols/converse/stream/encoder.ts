@@ -33,15 +33,15 @@ import {
   tierOf,
   wordOf,
 } from '../response/response.ts'
+import { encodeUsage } from '../usage.ts'
+import type { ConverseFamily } from '../vocabulary.ts'
 import type {
   ConverseDelta,
-  ConverseEvent,
   ConverseStart,
   ConverseStop,
   ConverseWrittenBlock,
-} from '../schema.ts'
-import { encodeUsage } from '../usage.ts'
-import type { ConverseFamily } from '../vocabulary.ts'
+  ConverseWrittenEvent,
+} from '../written.ts'
 
 /**
  * Canonical events → wire events. `messageStop` waits for the end of the source; the last event of
@@ -49,7 +49,7 @@ import type { ConverseFamily } from '../vocabulary.ts'
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
-  ConverseEvent,
+  ConverseWrittenEvent,
   EncoderState,
   ConverseOptions
 > = {
@@ -59,7 +59,7 @@ export const streamEncoder: StreamMachine<
     ...startBlocks(options),
   }),
 
-  ...createBlockEncoder<EncoderState, ConverseEvent, ConverseWrittenBlock, ConverseDelta>({
+  ...createBlockEncoder<EncoderState, ConverseWrittenEvent, ConverseWrittenBlock, ConverseDelta>({
     reportOf,
     ping: { ping: {} },
 
@@ -264,7 +264,7 @@ function eventsOf({
 
 /** What the files of the stream encoder share: its state, and functions of it. */
 
-type EmitWire = Emit<ConverseEvent>
+type EmitWire = Emit<ConverseWrittenEvent>
 
 type EncoderState = BlockEncoderState & {
   /** Of the model that the client requested. */

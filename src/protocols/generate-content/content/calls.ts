@@ -18,12 +18,8 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { objectInput, readInput } from '../../../kit/tools/object-input.ts'
 import { takesMediaInResults } from '../../../models/gemini.ts'
 import { asBeside, asInside, extOf, ownFields, protocolName, splitBeside } from '../own.ts'
-import {
-  GenerateContentPart,
-  type GenerateContentPartOf,
-  type GenerateContentWrittenPart,
-  isPartOf,
-} from '../schema.ts'
+import { GenerateContentPart, type GenerateContentPartOf, isPartOf } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../written.ts'
 import { decodeMedia } from './media.ts'
 import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'

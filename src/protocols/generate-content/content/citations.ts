@@ -9,7 +9,7 @@ import type {
   GenerateContentGrounding,
   GenerateContentGroundingChunk,
   GenerateContentGroundingSupport,
-} from '../schema.ts'
+} from '../written.ts'
 
 /**
  * `groundingMetadata`: sources, and spans of the response that they support. Offsets are UTF-8

@@ -16,13 +16,9 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import {
-  type GenerateContentPart,
-  type GenerateContentPartOf,
-  type GenerateContentWrittenPart,
-  isPartOf,
-} from '../schema.ts'
+import { type GenerateContentPart, type GenerateContentPartOf, isPartOf } from '../schema.ts'
 import { serverParts, serverToolOfType } from '../vocabulary.ts'
+import type { GenerateContentWrittenPart } from '../written.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import {

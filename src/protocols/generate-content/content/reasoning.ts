@@ -21,11 +21,8 @@ import {
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
-import type {
-  GenerateContentPart,
-  GenerateContentPartOf,
-  GenerateContentWrittenPart,
-} from '../schema.ts'
+import type { GenerateContentPart, GenerateContentPartOf } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../written.ts'
 import type { Writing } from './writing.ts'
 
 /** Reasoning, and the signatures of parts of any kind. */

@@ -18,14 +18,13 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
+import type { GenerateContentDeclaration, GenerateContentTool } from '../schema.ts'
+import { nearestServerTool, serverTools } from '../vocabulary.ts'
 import type {
-  GenerateContentDeclaration,
-  GenerateContentTool,
   GenerateContentWrittenDeclaration,
   GenerateContentWrittenTool,
   GenerateContentWrittenToolConfig,
-} from '../schema.ts'
-import { nearestServerTool, serverTools } from '../vocabulary.ts'
+} from '../written.ts'
 import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical

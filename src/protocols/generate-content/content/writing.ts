@@ -10,7 +10,7 @@ import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import type { GenerateContentWrittenPart } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../written.ts'
 
 /** Context for reading a part. */
 export type Reading = {

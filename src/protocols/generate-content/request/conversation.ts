@@ -13,12 +13,12 @@ import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import { defaults } from '../options.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
+import type { GenerateContentContent } from '../schema.ts'
 import type {
   GenerateContentBody,
-  GenerateContentContent,
   GenerateContentWrittenContent,
   GenerateContentWrittenPart,
-} from '../schema.ts'
+} from '../written.ts'
 
 // ---- wire → canonical
 

@@ -2,9 +2,9 @@ import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
-import type { GenerateContentBody } from '../schema.ts'
 import { usageTable } from '../usage.ts'
 import { modalityOf, thinkingLevel, tierWords } from '../vocabulary.ts'
+import type { GenerateContentBody } from '../written.ts'
 import {
   encodeLimit,
   encodeModalities,

@@ -25,14 +25,13 @@ import {
   unwrapRequest,
   wrapAgain,
 } from '../own.ts'
-import {
-  type GenerateContentBody,
-  type GenerateContentCalling,
-  GenerateContentRequest,
-  type GenerateContentToolConfig,
-  type GenerateContentWrittenToolConfig,
-} from '../schema.ts'
+import { GenerateContentRequest, type GenerateContentToolConfig } from '../schema.ts'
 import { nearestServerTool } from '../vocabulary.ts'
+import type {
+  GenerateContentBody,
+  GenerateContentCalling,
+  GenerateContentWrittenToolConfig,
+} from '../written.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { fields } from './fields.ts'
 import { decodeFormat, encodeFormat, type Format, reasoningHere } from './settings.ts'

@@ -12,8 +12,9 @@ import { decodeSchema } from '../content/tools.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GenerateContentReport } from '../notes.ts'
 import { defaults } from '../options.ts'
-import type { GenerateContentGenerationConfig, GenerateContentWrittenConfig } from '../schema.ts'
+import type { GenerateContentGenerationConfig } from '../schema.ts'
 import { modality, thinkingLevel, tierWords } from '../vocabulary.ts'
+import type { GenerateContentWrittenConfig } from '../written.ts'
 
 // ---- the format of a response
 

@@ -9,14 +9,14 @@ import { leastLogprob, noteTokens } from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import type { GenerateContentReport } from '../notes.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
+import type { GenerateContentLogprob } from '../schema.ts'
+import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
 import type {
   GenerateContentEnd,
   GenerateContentFeedback,
-  GenerateContentLogprob,
   GenerateContentLogprobs,
   GenerateContentToken,
-} from '../schema.ts'
-import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
+} from '../written.ts'
 
 /**
  * The finish of a response. There is no finish reason for calls: a response with calls ends like

@@ -30,17 +30,16 @@ import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { extOf, ownFields, ownObject, protocolName, withLeft } from '../own.ts'
 import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
-import {
-  type GenerateContentCandidate,
-  type GenerateContentErrorBody,
-  type GenerateContentGrounding,
-  type GenerateContentLogprobs,
-  GenerateContentResponse,
-  type GenerateContentWrittenCandidate,
-  type GenerateContentWrittenPart,
-  type GenerateContentWrittenResponse,
-} from '../schema.ts'
+import { type GenerateContentCandidate, GenerateContentResponse } from '../schema.ts'
 import { decodeTier, decodeUsage, encodeUsage } from '../usage.ts'
+import type {
+  GenerateContentErrorBody,
+  GenerateContentGrounding,
+  GenerateContentLogprobs,
+  GenerateContentWrittenCandidate,
+  GenerateContentWrittenPart,
+  GenerateContentWrittenResponse,
+} from '../written.ts'
 import {
   decodeBlocked,
   decodeFinish,

@@ -21,7 +21,7 @@ import type {
   GenerateContentWrittenCandidate,
   GenerateContentWrittenPart,
   GenerateContentWrittenResponse,
-} from '../schema.ts'
+} from '../written.ts'
 
 export type EmitWire = Emit<GenerateContentWire['event']>
 

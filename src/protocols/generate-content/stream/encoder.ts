@@ -14,12 +14,12 @@ import type { GenerateContentOptions, Options } from '../options.ts'
 import { ownFields, ownObject, protocolName } from '../own.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
 import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
+import { encodeUsage } from '../usage.ts'
 import type {
   GenerateContentGrounding,
   GenerateContentWire,
   GenerateContentWrittenCandidate,
-} from '../schema.ts'
-import { encodeUsage } from '../usage.ts'
+} from '../written.ts'
 import {
   type EmitWire,
   type EncoderState,

@@ -11,7 +11,7 @@ import { carryReasoning, phasePart, sign } from '../content/reasoning.ts'
 import { ownFields } from '../own.ts'
 import { encodeLogprobs, noteLogprobs } from '../response/finish.ts'
 import { isCalled, responseWriting, textParts } from '../response/response.ts'
-import type { GenerateContentWrittenPart } from '../schema.ts'
+import type { GenerateContentWrittenPart } from '../written.ts'
 import {
   type Beside,
   type EmitWire,

@@ -4,13 +4,13 @@ import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, withInner } from '../own.ts'
+import { isTtl, ttlWords } from '../vocabulary.ts'
 import type {
   MessagesMark,
   MessagesWrittenBlock,
   MessagesWrittenMessage,
   MessagesWrittenTool,
-} from '../schema.ts'
-import { isTtl, ttlWords } from '../vocabulary.ts'
+} from '../written.ts'
 
 type CacheTime = { ttl?: CacheTtl }
 

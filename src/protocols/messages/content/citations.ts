@@ -6,7 +6,8 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { MessagesCitation, MessagesRawBlock, MessagesWrittenBlockOf } from '../schema.ts'
+import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesCitation, MessagesWrittenBlockOf } from '../written.ts'
 
 export function decodeCitation(wire: MessagesRawBlock): Citation {
   const string = (key: string) => (typeof wire[key] === 'string' ? { [key]: wire[key] } : {})

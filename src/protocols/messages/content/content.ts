@@ -23,15 +23,9 @@ import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
-import {
-  isModelled,
-  type MessagesBlockOf,
-  type MessagesFound,
-  type MessagesRawBlock,
-  type MessagesWrittenBlock,
-  type MessagesWrittenBlockOf,
-} from '../schema.ts'
+import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from '../schema.ts'
 import { controlBlocks, serverBlocks, serverToolOfName } from '../vocabulary.ts'
+import type { MessagesFound, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../written.ts'
 import { keepMarked } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
 import { byOrigin, decodeCitation, encodeCitation, encodeCited } from './citations.ts'

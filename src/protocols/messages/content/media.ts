@@ -6,12 +6,8 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { isInS3, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { ownUnder, protocolName, wireOf, withInner } from '../own.ts'
-import type {
-  MessagesBlockOf,
-  MessagesRawBlock,
-  MessagesWrittenBlock,
-  MessagesWrittenBlockOf,
-} from '../schema.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import type { MessagesWrittenBlock, MessagesWrittenBlockOf } from '../written.ts'
 import { keepMarked } from './cache.ts'
 import { marked, type Writing } from './writing.ts'
 

@@ -12,7 +12,8 @@ import { decodeJoined, type SegmentLength } from '../../../kit/signatures/segmen
 import { isOtherFamily } from '../../../models/claude.ts'
 import type { MessagesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlockOf } from '../schema.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import type { MessagesWrittenBlockOf } from '../written.ts'
 import type { Writing } from './writing.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName } from '../own.ts'
-import type { MessagesMark, MessagesWrittenBlock } from '../schema.ts'
+import type { MessagesMark, MessagesWrittenBlock } from '../written.ts'
 import { encodeMark, type Mark } from './cache.ts'
 
 /** Blocks that may only hold a signature, each with the path of its part. */

@@ -15,13 +15,8 @@ import { contentOf, type RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
-import type {
-  MessagesMessage,
-  MessagesRawBlock,
-  MessagesRequest,
-  MessagesWrittenBlock,
-  MessagesWrittenMessage,
-} from '../schema.ts'
+import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from '../schema.ts'
+import type { MessagesWrittenBlock, MessagesWrittenMessage } from '../written.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 

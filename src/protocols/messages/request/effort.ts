@@ -26,7 +26,7 @@ import {
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { MessagesWrittenThinking } from '../schema.ts'
+import type { MessagesWrittenThinking } from '../written.ts'
 
 export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }
 

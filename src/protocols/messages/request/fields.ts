@@ -3,9 +3,9 @@ import { filledStops } from '../../../kit/fields/stop.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
-import type { MessagesBody } from '../schema.ts'
 import { usageTable } from '../usage.ts'
 import { requestTier } from '../vocabulary.ts'
+import type { MessagesBody } from '../written.ts'
 
 const row = rowFor<RequestWriting, MessagesBody>()
 const byCode = { write: false } as const

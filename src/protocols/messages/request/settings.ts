@@ -20,8 +20,8 @@ import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from '../options.ts'
 import { ownUnder, protocolName } from '../own.ts'
-import type { MessagesBody, MessagesFormat, MessagesWrittenBlock } from '../schema.ts'
 import { requestTier } from '../vocabulary.ts'
+import type { MessagesBody, MessagesFormat, MessagesWrittenBlock } from '../written.ts'
 
 const known = keysOf<{ type: string; schema: JsonObject }>()('type schema')
 

@@ -9,7 +9,8 @@ import type { TranslationContext } from '../../../protocol.ts'
 import { isForeign, isHosted, nearestOf } from '../content/tools.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import { fault, protocolName } from '../own.ts'
-import type { MessagesToolChoice, MessagesWrittenToolChoice } from '../schema.ts'
+import type { MessagesToolChoice } from '../schema.ts'
+import type { MessagesWrittenToolChoice } from '../written.ts'
 
 export function decodeToolChoice(
   wire: MessagesToolChoice,

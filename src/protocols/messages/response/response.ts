@@ -22,15 +22,15 @@ import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, ownOf, protocolName } from '../own.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import {
-  type MessagesErrorBody,
-  MessagesResponse,
-  type MessagesStop,
-  type MessagesWrittenBlock,
-  type MessagesWrittenResponse,
-} from '../schema.ts'
+import { MessagesResponse } from '../schema.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
 import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
+import type {
+  MessagesErrorBody,
+  MessagesStop,
+  MessagesWrittenBlock,
+  MessagesWrittenResponse,
+} from '../written.ts'
 
 export const responseKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
   'id type role model content stop_reason stop_sequence stop_details usage',

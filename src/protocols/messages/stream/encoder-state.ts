@@ -9,11 +9,11 @@ import type { Emit, MachineState } from '../../../protocol.ts'
 import { encodeBareError } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import { type Fallbacks, noteUnsigned } from '../response/response.ts'
-import type { MessagesEvent, MessagesWrittenBlock } from '../schema.ts'
+import type { MessagesWrittenBlock, MessagesWrittenEvent } from '../written.ts'
 
 /** What the files of the stream encoder share: its state, and functions of it. */
 
-export type EmitWire = Emit<MessagesEvent>
+export type EmitWire = Emit<MessagesWrittenEvent>
 
 export type EncoderState = BlockEncoderState & {
   fallback: Fallbacks

@@ -21,14 +21,14 @@ import {
   responseWriting,
   wordOf,
 } from '../response/response.ts'
+import { encodeUsage } from '../usage.ts'
 import type {
   MessagesDelta,
-  MessagesEvent,
   MessagesStop,
   MessagesWrittenBlock,
   MessagesWrittenBlockOf,
-} from '../schema.ts'
-import { encodeUsage } from '../usage.ts'
+  MessagesWrittenEvent,
+} from '../written.ts'
 import { type EmitWire, type EncoderState, fail, reportOf } from './encoder-state.ts'
 
 /**
@@ -37,7 +37,7 @@ import { type EmitWire, type EncoderState, fail, reportOf } from './encoder-stat
  */
 export const streamEncoder: StreamMachine<
   EncoderEvent,
-  MessagesEvent,
+  MessagesWrittenEvent,
   EncoderState,
   MessagesOptions
 > = {
@@ -52,7 +52,7 @@ export const streamEncoder: StreamMachine<
     ...startBlocks(options),
   }),
 
-  ...createBlockEncoder<EncoderState, MessagesEvent, MessagesWrittenBlock, MessagesDelta>({
+  ...createBlockEncoder<EncoderState, MessagesWrittenEvent, MessagesWrittenBlock, MessagesDelta>({
     reportOf,
     ping: { type: 'ping' },
 

@@ -14,15 +14,17 @@ import { readInput } from '../../../kit/tools/object-input.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, protocolName, wireOf } from '../own.ts'
 import type {
-  ResponsesClientCall,
   ResponsesContent,
   ResponsesCustomCall,
   ResponsesFunctionCall,
   ResponsesFunctionOutput,
+} from '../schema.ts'
+import type {
+  ResponsesClientCall,
   ResponsesItemOf,
   ResponsesWrittenContent,
   ResponsesWrittenItem,
-} from '../schema.ts'
+} from '../written.ts'
 import { encodeClientCall, encodeClientResult } from './client-tools.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { encodeContent, isContent } from './message-item.ts'

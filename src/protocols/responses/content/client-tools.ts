@@ -7,7 +7,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { flatName } from '../../../kit/tools/tool-names.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ResponsesClientCall, ResponsesClientResult } from '../schema.ts'
+import type { ResponsesClientCall, ResponsesClientResult } from '../written.ts'
 import { decodeAddedTools } from './tools.ts'
 import { itemOf, withHead } from './writing.ts'
 

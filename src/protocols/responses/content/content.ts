@@ -25,18 +25,20 @@ import { isOffset, lengthLater } from '../../../kit/text/text.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
 import type {
-  ResponsesAnnotation,
   ResponsesContent,
-  ResponsesContentOf,
   ResponsesInputAudio,
   ResponsesInputFile,
   ResponsesInputImage,
   ResponsesInputText,
   ResponsesOutputText,
   ResponsesRefusal,
+} from '../schema.ts'
+import type {
+  ResponsesAnnotation,
+  ResponsesContentOf,
   ResponsesToken,
   ResponsesWrittenContent,
-} from '../schema.ts'
+} from '../written.ts'
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
 import { decodeMark, encodeMark, opensEnvelopes, type Writing } from './writing.ts'
 

@@ -14,13 +14,9 @@ import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type {
-  ResponsesItem,
-  ResponsesReasoning,
-  ResponsesWrittenContent,
-  ResponsesWrittenItem,
-} from '../schema.ts'
+import type { ResponsesItem, ResponsesReasoning } from '../schema.ts'
 import { builtInItem } from '../vocabulary.ts'
+import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../written.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { clientCallIds, expandItem, isWithTools } from './client-tools.ts'
 import { imageItem, imageOf, isInlineImage } from './media.ts'

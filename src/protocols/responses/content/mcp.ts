@@ -1,7 +1,7 @@
 import type { McpServer } from '../../../canonical/tool.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import type { ResponsesHosted } from '../schema.ts'
+import type { ResponsesHosted } from '../written.ts'
 
 /** MCP servers that the provider calls. */
 

@@ -9,14 +9,8 @@ import { dataUrl, isInS3, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
-import type {
-  ResponsesContentOf,
-  ResponsesInputAudio,
-  ResponsesInputFile,
-  ResponsesInputImage,
-  ResponsesItemOf,
-  ResponsesMedia,
-} from '../schema.ts'
+import type { ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage } from '../schema.ts'
+import type { ResponsesContentOf, ResponsesItemOf, ResponsesMedia } from '../written.ts'
 import { decodeMark, encodeMark, type Writing } from './writing.ts'
 
 const details = new Map<unknown, NonNullable<MediaPart['detail']>>([

@@ -14,13 +14,8 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName, wireOf } from '../own.ts'
-import type {
-  ResponsesContent,
-  ResponsesContentOf,
-  ResponsesItemOf,
-  ResponsesMessage,
-  ResponsesWrittenContent,
-} from '../schema.ts'
+import type { ResponsesContent, ResponsesMessage } from '../schema.ts'
+import type { ResponsesContentOf, ResponsesItemOf, ResponsesWrittenContent } from '../written.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { encodeMedia } from './media.ts'
 import { statusOf, type Writing, withHead } from './writing.ts'

@@ -15,7 +15,8 @@ import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName, wireOf } from '../own.ts'
-import type { ResponsesItemOf, ResponsesReasoning } from '../schema.ts'
+import type { ResponsesReasoning } from '../schema.ts'
+import type { ResponsesItemOf } from '../written.ts'
 import { itemOf, opensEnvelopes, type Writing, withHead } from './writing.ts'
 
 /**

@@ -15,13 +15,11 @@ import {
   ResponsesAddedTools,
   type ResponsesCustomTool,
   type ResponsesFunctionTool,
-  type ResponsesHosted,
   type ResponsesNamespaceTool,
   type ResponsesTool,
-  type ResponsesWrittenCustom,
-  type ResponsesWrittenTool,
 } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
+import type { ResponsesHosted, ResponsesWrittenCustom, ResponsesWrittenTool } from '../written.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
 import type { Writing } from './writing.ts'
 

@@ -7,7 +7,7 @@ import type { EncodingContext } from '../../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fieldsOf, keep } from '../own.ts'
-import type { ResponsesMark, ResponsesWrittenItem } from '../schema.ts'
+import type { ResponsesMark, ResponsesWrittenItem } from '../written.ts'
 
 /** The context that all encoders of a request or a response share. */
 export type Writing = {

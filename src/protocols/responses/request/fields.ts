@@ -4,8 +4,8 @@ import { fieldTable, type InCode, rowFor } from '../../../kit/fields/fields.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { Writing } from '../content/writing.ts'
 import { errorTable } from '../errors.ts'
-import type { ResponsesBody } from '../schema.ts'
 import { usageTable } from '../usage.ts'
+import type { ResponsesBody } from '../written.ts'
 
 const row = rowFor<Writing, ResponsesBody>()
 const byCode = { write: false } as const

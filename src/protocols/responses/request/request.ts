@@ -26,12 +26,8 @@ import {
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
-import {
-  type ResponsesBody,
-  type ResponsesItemOf,
-  ResponsesRequest,
-  type ResponsesWrittenItem,
-} from '../schema.ts'
+import { ResponsesRequest } from '../schema.ts'
+import type { ResponsesBody, ResponsesItemOf, ResponsesWrittenItem } from '../written.ts'
 import { fields } from './fields.ts'
 import {
   decodeInclude,

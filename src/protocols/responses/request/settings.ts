@@ -21,15 +21,15 @@ import { nearestOf, withoutAnnotations } from '../content/tools.ts'
 import { unresolvable, type Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
+import type { ResponsesRequest } from '../schema.ts'
+import { serverToolKind } from '../vocabulary.ts'
 import type {
   ResponsesBody,
   ResponsesChosen,
   ResponsesFormat,
   ResponsesNamed,
-  ResponsesRequest,
   ResponsesWrittenChoice,
-} from '../schema.ts'
-import { serverToolKind } from '../vocabulary.ts'
+} from '../written.ts'
 
 const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'

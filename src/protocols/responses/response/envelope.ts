@@ -13,13 +13,13 @@ import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fieldsOf, protocolName } from '../own.ts'
 import { encodeBody } from '../request/request.ts'
+import { tiers } from '../vocabulary.ts'
 import type {
   ResponsesFailure,
   ResponsesWrittenItem,
   ResponsesWrittenResponse,
   ResponsesWrittenUsage,
-} from '../schema.ts'
-import { tiers } from '../vocabulary.ts'
+} from '../written.ts'
 
 /** The documented defaults of fields that the request left out. */
 const echoDefaults: JsonObject = {

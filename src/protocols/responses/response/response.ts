@@ -24,14 +24,10 @@ import { failureOf, noteFailure, readError, readFailure } from '../errors.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
-import {
-  ResponsesResponse,
-  ResponsesUsage,
-  type ResponsesWrittenItem,
-  type ResponsesWrittenResponse,
-} from '../schema.ts'
+import { ResponsesResponse, ResponsesUsage } from '../schema.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
+import type { ResponsesWrittenItem, ResponsesWrittenResponse } from '../written.ts'
 import {
   callIdOf,
   echoKeys,

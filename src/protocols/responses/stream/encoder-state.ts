@@ -28,14 +28,14 @@ import {
 } from '../response/envelope.ts'
 import { isRefusal } from '../response/response.ts'
 import type {
-  ResponsesEvent,
   ResponsesEventType,
   ResponsesPayload,
   ResponsesPlace,
   ResponsesWire,
   ResponsesWrittenContent,
+  ResponsesWrittenEvent,
   ResponsesWrittenItem,
-} from '../schema.ts'
+} from '../written.ts'
 
 export type EmitWire = Emit<ResponsesWire['event']>
 
@@ -200,7 +200,7 @@ export function write<Type extends ResponsesEventType>(
   emit: EmitWire,
 ): void {
   // The compiler does not follow that the payload is that of the type.
-  emit({ type, sequence_number: state.sequence++, ...payload } as ResponsesEvent)
+  emit({ type, sequence_number: state.sequence++, ...payload } as ResponsesWrittenEvent)
 }
 
 /** Writes the first two events, before any other. */

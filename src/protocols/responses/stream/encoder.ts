@@ -18,7 +18,7 @@ import { expandedIn } from '../content/client-tools.ts'
 import type { ResponsesOptions } from '../options.ts'
 import { fallbacks, startIds, tierOf } from '../response/envelope.ts'
 import { isCall } from '../response/response.ts'
-import type { ResponsesWire } from '../schema.ts'
+import type { ResponsesWire } from '../written.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
 import {
   closeMessageItem,

@@ -22,9 +22,9 @@ import { failureOf, noteFailure, streamError } from '../errors.ts'
 import { protocolName } from '../own.ts'
 import { itemIdOf, snapshot } from '../response/envelope.ts'
 import { encodeEnding, makeRefusal, noteBlocked } from '../response/response.ts'
-import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
 import { encodeUsage } from '../usage.ts'
 import { isAbout } from '../vocabulary.ts'
+import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../written.ts'
 import { inputKey } from './call-items.ts'
 import {
   addItem,

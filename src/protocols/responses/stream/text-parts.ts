@@ -17,7 +17,7 @@ import { encodeWords } from '../content/message-item.ts'
 import { carrierItem, encodeReasoning, shownAs, unsigned } from '../content/reasoning.ts'
 import { createResponsesReport } from '../notes.ts'
 import { protocolName } from '../own.ts'
-import type { ResponsesSegmentPlace, ResponsesWrittenContent } from '../schema.ts'
+import type { ResponsesSegmentPlace, ResponsesWrittenContent } from '../written.ts'
 import {
   addItem,
   closeMessageItem,
