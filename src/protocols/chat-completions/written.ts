@@ -1,3 +1,4 @@
+import type { WireLogprob } from '../../kit/response/logprobs.ts'
 import type { AsSdk, Named } from '../../kit/schema/sdk-types.ts'
 import type { Written } from '../../kit/schema/written.ts'
 import type * as read from './schema.ts'
@@ -179,12 +180,10 @@ export type ChatCompletionsWrittenUsage = {
   service_tier?: string | undefined
 }
 
-export type ChatCompletionsToken = { token: string; bytes: number[] | null; logprob: number }
 export type ChatCompletionsLogprobs = {
-  content: ChatCompletionsTokens | null
-  refusal: ChatCompletionsTokens | null
+  content: WireLogprob<null>[] | null
+  refusal: WireLogprob<null>[] | null
 }
-type ChatCompletionsTokens = (ChatCompletionsToken & { top_logprobs: ChatCompletionsToken[] })[]
 
 type Head = { id: string; created: number; model: string }
 

@@ -1,3 +1,4 @@
+import type { WireLogprob } from '../../kit/response/logprobs.ts'
 import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
 import type { Written } from '../../kit/schema/written.ts'
 import type * as read from './schema.ts'
@@ -7,9 +8,6 @@ export type ResponsesMark = { mode?: string; ttl?: string }
 export type ResponsesAnnotation =
   | { type: 'url_citation'; start_index: number; end_index: number; title: string; url: string }
   | { type: 'file_citation'; file_id: string; filename: string; index: number }
-type Token = { token: string; bytes?: number[]; logprob: number }
-export type ResponsesToken = Token & { top_logprobs?: Token[] }
-
 type Marked = { prompt_cache_breakpoint?: ResponsesMark | undefined }
 type Texts =
   | ({ type: 'input_text'; text: string } & Marked)
@@ -17,7 +15,7 @@ type Texts =
       type: 'output_text'
       text: string
       annotations: ResponsesAnnotation[]
-      logprobs?: ResponsesToken[] | undefined
+      logprobs?: WireLogprob<[]>[] | undefined
     }
   | Written<read.ResponsesRefusal>
 export type ResponsesMedia =
@@ -246,8 +244,8 @@ type Payloads = {
 } & {
   'response.function_call_arguments.done': ResponsesPlace & { name: string; arguments: string }
   'response.custom_tool_call_input.done': ResponsesPlace & { input: string }
-  'response.output_text.delta': PartPlace & { delta: string; logprobs: ResponsesToken[] }
-  'response.output_text.done': PartPlace & { text: string; logprobs: ResponsesToken[] }
+  'response.output_text.delta': PartPlace & { delta: string; logprobs: WireLogprob<[]>[] }
+  'response.output_text.done': PartPlace & { text: string; logprobs: WireLogprob<[]>[] }
   'response.output_text.annotation.added': PartPlace & {
     annotation_index: number
     annotation: ResponsesAnnotation

@@ -6,12 +6,14 @@ import type {
   RefusalPart,
   SearchResultPart,
   TextPart,
+  TokenLogprob,
 } from '../../../canonical/message.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { createTokens, isTokens, noteTokens } from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
@@ -30,6 +32,7 @@ import type {
   ChatCompletionsAnnotation,
   ChatCompletionsBlock,
   ChatCompletionsBlockOf,
+  ChatCompletionsLogprobs,
 } from '../written.ts'
 import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
@@ -347,4 +350,70 @@ function encodeRefusal(part: RefusalPart, { report }: Writing): ChatCompletionsB
     { type: 'refusal', refusal: part.text },
     part.ext,
   )
+}
+
+/** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
+
+/**
+ * Puts log probabilities on the part that they belong to. Returns those of text if there is no text
+ * part.
+ */
+export function attachLogprobs(
+  parts: readonly Part[],
+  { logprobs, at, report }: { logprobs: JsonObject; at: Place; report: ChatCompletionsReport },
+): TokenLogprob[] | undefined {
+  const content = decodeLogprobs(logprobs['content'], below(at, 'content'))
+  const refusal = decodeLogprobs(logprobs['refusal'], below(at, 'refusal'))
+  const text = parts.find(part => part.type === 'text')
+  const refused = parts.find(part => part.type === 'refusal')
+  if (refusal && refused) refused.logprobs = refusal
+  else if (refusal) noteUnattached(at, report)
+  if (!content) return undefined
+  if (!text) return content
+  text.logprobs = content
+  return undefined
+}
+
+/** Notes log probabilities of a refusal that is not there. `at`: path of `logprobs`. */
+export const noteUnattached = (at: Place, report: ChatCompletionsReport) =>
+  report.add('logprobs.unattached', below(at, 'refusal'))
+
+const { decodeTokens, encodeToken } = createTokens(protocolName, {
+  missing: Number.NEGATIVE_INFINITY,
+  noBytes: null,
+})
+
+/** `at`: path of the list; `first`: number of tokens in it before these. Undefined: no tokens. */
+export const decodeLogprobs = (wire: unknown, at: Place, first = 0): TokenLogprob[] | undefined =>
+  isTokens(wire) && wire.length > 0 ? decodeTokens(wire, at, first) : undefined
+
+/** The unknown keys of `logprobs`, and lists that cannot be read. */
+export function unreadOfLogprobs({ content, refusal, ...unknown }: JsonObject): JsonObject {
+  return {
+    ...unknown,
+    ...(content != null && !isTokens(content) && { content }),
+    ...(refusal != null && !isTokens(refusal) && { refusal }),
+  }
+}
+
+export const encodeLogprobs = (tokens: readonly TokenLogprob[]) =>
+  tokens.map(token => encodeToken(token, true))
+
+/** `logprobs` of a choice. Undefined: none. */
+export function encodeChoiceLogprobs(
+  parts: readonly Part[],
+  loose: readonly TokenLogprob[] | undefined,
+  report: ChatCompletionsReport,
+): ChatCompletionsLogprobs | undefined {
+  const content = [
+    ...(loose ?? []),
+    ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : [])),
+  ]
+  const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
+  noteTokens([...content, ...refusal], protocolName, report)
+  if (content.length === 0 && refusal.length === 0) return undefined
+  return {
+    content: content.length > 0 ? encodeLogprobs(content) : null,
+    refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null,
+  }
 }

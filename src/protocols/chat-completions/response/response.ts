@@ -19,6 +19,7 @@ import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { decodeAssistant, encodeAssistant, isInCalls } from '../content/assistant.ts'
 import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
+import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from '../content/content.ts'
 import { notePhases } from '../content/layout.ts'
 import { noteUnstored, type StoredSignatures, takeOut } from '../content/signatures.ts'
 import type { Reading, Writing } from '../content/writing.ts'
@@ -35,7 +36,6 @@ import type {
   ChatCompletionsWrittenChoice,
   ChatCompletionsWrittenResponse,
 } from '../written.ts'
-import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 
 const knownOfResponse = keysOf<ChatCompletionsResponse>()(
   'id object created model choices usage service_tier',

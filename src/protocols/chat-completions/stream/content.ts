@@ -16,11 +16,10 @@ import { append } from '../../../kit/text/append.ts'
 import { readInput } from '../../../kit/tools/object-input.ts'
 import type { EmitEvent } from '../../../protocol.ts'
 import { callPart, noteInput, readCall } from '../content/calls.ts'
-import { decodeAnnotation, placedIn } from '../content/content.ts'
+import { decodeAnnotation, decodeLogprobs, placedIn, unreadOfLogprobs } from '../content/content.ts'
 import { decodeImages } from '../content/media.ts'
 import { carriedIssuer } from '../content/signatures.ts'
 import { protocolName } from '../own.ts'
-import { decodeLogprobs, unreadOfLogprobs } from '../response/logprobs.ts'
 import {
   add,
   type Beside,

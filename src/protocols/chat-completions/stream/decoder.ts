@@ -13,13 +13,12 @@ import {
   type TaggedText,
   unknownOfCarriers,
 } from '../content/carriers.ts'
-import { unknownOfAnnotations } from '../content/content.ts'
+import { noteUnattached, unknownOfAnnotations } from '../content/content.ts'
 import { isInOrder } from '../content/layout.ts'
 import { isItems, listIn } from '../content/reasoning.ts'
 import { decodeErrorBody } from '../errors.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { keep, protocolName, withInner } from '../own.ts'
-import { noteUnattached } from '../response/logprobs.ts'
 import { isFailed, readTime } from '../response/response.ts'
 import { decodeUsage, findUsage } from '../usage.ts'
 import { decodeFinish } from '../vocabulary.ts'

@@ -5,25 +5,17 @@ import type {
   Place,
   RefusalPart,
   TextPart,
-  TokenLogprob,
 } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import {
-  bytesOf,
-  isBytes,
-  isTokens,
-  leastLogprob,
-  noteTokens,
-  unreadOfToken,
-} from '../../../kit/response/logprobs.ts'
+import { createTokens, noteTokens } from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthLater } from '../../../kit/text/text.ts'
 import type { ResponsesReport } from '../notes.ts'
-import { fieldsOf, keep, protocolName, wireOf } from '../own.ts'
+import { keep, protocolName, wireOf } from '../own.ts'
 import type {
   ResponsesContent,
   ResponsesInputAudio,
@@ -36,7 +28,6 @@ import type {
 import type {
   ResponsesAnnotation,
   ResponsesContentOf,
-  ResponsesToken,
   ResponsesWrittenContent,
 } from '../written.ts'
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
@@ -100,12 +91,7 @@ export function decodeCitation(raw: unknown): Citation {
     case 'file_citation':
     case 'container_file_citation':
     case 'file_path':
-      return {
-        kind: 'file',
-        ...omitUndefined(Object.assign({}, file, span)),
-        protocol: protocolName,
-        raw,
-      }
+      return { kind: 'file', ...omitUndefined({ ...file, ...span }), protocol: protocolName, raw }
     default:
       return { kind: 'opaque', protocol: protocolName, raw }
   }
@@ -155,57 +141,7 @@ export function encodeCitation(
   return undefined
 }
 
-/** `at`: path of the list; `first`: number of tokens in it before these. */
-export const decodeLogprobs = (wire: readonly unknown[], at: Place, first = 0): TokenLogprob[] =>
-  wire.map((one, i) => decodeLogprob(one, below(at, first + i)))
-
-/** Unknown keys are kept with the token. */
-function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
-  const wire = isObject(raw) ? raw : {}
-  const { top_logprobs: top } = wire
-  const token: TokenLogprob = decodeToken(wire, at)
-  if (isTokens(top))
-    token.top = top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place)))
-  return token
-}
-
-function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
-  const { token, logprob, bytes } = wire
-  const unread = unreadOfToken(wire)
-  const read: Omit<TokenLogprob, 'top'> = omitUndefined({
-    token: typeof token === 'string' ? token : '',
-    logprob: typeof logprob === 'number' ? logprob : 0,
-    bytes: decodeBytes(bytes),
-  })
-  if (Object.keys(unread).length === 0) return read
-  read.at = at
-  return keep(read, unread)
-}
-
-/** A token without bytes has an empty list here, because no list may be null. */
-function decodeBytes(bytes: unknown): number[] | null | undefined {
-  if (!isBytes(bytes)) return bytes === null ? null : undefined
-  return bytes.length === 0 ? null : bytes
-}
-
-/** `whole`: bytes and alternatives are required, as everywhere except in stream deltas. */
-export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): ResponsesToken {
-  const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
-    const given = bytes === undefined && whole ? bytesOf(token) : bytes
-    return {
-      ...fieldsOf(ext),
-      ...omitUndefined({
-        token,
-        bytes: given === null ? [] : given,
-        logprob: Math.max(logprob, leastLogprob),
-      }),
-    }
-  }
-  return omitUndefined({
-    ...tokenOf(one),
-    top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined),
-  })
-}
+export const { decodeTokens, encodeToken } = createTokens(protocolName, { missing: 0, noBytes: [] })
 
 const inputKeys = keysOf<ResponsesInputText>()('type text prompt_cache_breakpoint')
 const outputKeys = keysOf<ResponsesOutputText>()('type text annotations logprobs')
@@ -249,7 +185,7 @@ function decodeOutputText(wire: ResponsesOutputText, at: Place): Part {
   const { annotations, logprobs } = wire
   const part: TextPart = { type: 'text', text: wire.text, at }
   if (annotations?.length) part.citations = annotations.map(decodeCitation)
-  if (logprobs?.length) part.logprobs = decodeLogprobs(logprobs, below(at, 'logprobs'))
+  if (logprobs?.length) part.logprobs = decodeTokens(logprobs, below(at, 'logprobs'))
   return keep(part, unknownOf(wire, outputKeys), unreadOf(annotations))
 }
 
@@ -287,6 +223,6 @@ export function encodeText(
 
 /** A response has the list even when it is empty. */
 function encodeLogprobs(logprobs: TextPart['logprobs'], target: Writing['target']) {
-  if (logprobs?.length) return logprobs.map(one => encodeLogprob(one, true))
+  if (logprobs?.length) return logprobs.map(one => encodeToken(one, true))
   return target === 'output' ? [] : undefined
 }

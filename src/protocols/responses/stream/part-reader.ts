@@ -5,7 +5,7 @@ import { check } from '../../../kit/schema/check.ts'
 import { readInput } from '../../../kit/tools/object-input.ts'
 import type { EmitEvent } from '../../../protocol.ts'
 import { noteArguments } from '../content/calls.ts'
-import { decodeCitation, decodeContent, decodeLogprobs } from '../content/content.ts'
+import { decodeCitation, decodeContent, decodeTokens } from '../content/content.ts'
 import { protocolName } from '../own.ts'
 import { ResponsesContent } from '../schema.ts'
 import {
@@ -111,7 +111,7 @@ export function textDelta(
       open,
       {
         kind: 'logprobs',
-        logprobs: decodeLogprobs(logprobs, below(open.value.at ?? '', 'logprobs'), before),
+        logprobs: decodeTokens(logprobs, below(open.value.at ?? '', 'logprobs'), before),
       },
       emit,
     )

@@ -12,7 +12,7 @@ import type {
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { append } from '../../../kit/text/append.ts'
 import { lengthLater } from '../../../kit/text/text.ts'
-import { encodeCitation, encodeLogprob } from '../content/content.ts'
+import { encodeCitation, encodeToken } from '../content/content.ts'
 import { encodeWords } from '../content/message-item.ts'
 import { carrierItem, encodeReasoning, shownAs, unsigned } from '../content/reasoning.ts'
 import { createResponsesReport } from '../notes.ts'
@@ -257,7 +257,7 @@ export function giveText(
     return
   }
   const logprobs =
-    waiting.logprobs.length > 0 ? waiting.logprobs.map(one => encodeLogprob(one, false)) : []
+    waiting.logprobs.length > 0 ? waiting.logprobs.map(one => encodeToken(one, false)) : []
   if (waiting.logprobs.length > 0) waiting.logprobs = []
   emit({
     type: 'response.output_text.delta',
