@@ -15,6 +15,7 @@ import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { append } from '../../../kit/text/append.ts'
+import { extractTags } from '../../../kit/text/think-tags.ts'
 import { keep, ownOf, protocolName, withUnknown } from '../own.ts'
 import type { ChatCompletionsAssistantMessage, ChatCompletionsChoice } from '../schema.ts'
 import type {
@@ -30,10 +31,11 @@ import {
   isOneTooMany,
   takesOneCall,
 } from './calls.ts'
-import { carriersIn, carriesReasoning, carryReasoning, restoreOrder } from './carried-reasoning.ts'
 import {
+  carriersIn,
+  carriesReasoning,
+  carryReasoning,
   encodeCarriers,
-  extractTags,
   noteTags,
   splitCarriers,
   unknownBeside,
@@ -48,7 +50,7 @@ import {
   noteLostBoundaries,
   unknownOfAnnotations,
 } from './content.ts'
-import { arrange } from './layout.ts'
+import { arrange, restoreOrder } from './layout.ts'
 import {
   decodeAudioOutput,
   decodeImages,
@@ -60,6 +62,7 @@ import {
   type DecodedReasoning,
   decodeReasoning,
   emptySignature,
+  reasoningText,
   withoutEmptySignature,
 } from './reasoning.ts'
 import { type AssistantToWrite, opensEnvelopes, type Reading, type Writing } from './writing.ts'
@@ -116,7 +119,11 @@ export function decodeAssistant(
   const textSignatures = signaturesOfTexts(reasoning, calls, carriers)
   const slots = { reasoning: reasoning.parts, body, others, calls }
   const parts = carried
-    ? restoreOrder(slots, carried, reading.report)
+    ? restoreOrder(
+        slots,
+        { carriers: carried, plainText: reasoningText(reasoning.parts) },
+        reading.report,
+      )
     : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
   if (reading.seals) sealEmpty(parts)
   const message: Message = { role: 'assistant', origin: 'message', parts, at }

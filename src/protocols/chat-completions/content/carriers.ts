@@ -2,23 +2,40 @@ import type { Part, Place, ReasoningPart } from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, merge, only, same, without } from '../../../kit/json/json.ts'
-import { below } from '../../../kit/notes/path.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
-import { defaults } from '../options.ts'
+import { type ChatCompletionsOptions, defaults } from '../options.ts'
 import { protocolName } from '../own.ts'
 import type { ChatCompletionsCarriers, ChatCompletionsSignatureFields } from '../written.ts'
 import { validCallId } from './calls.ts'
-import { isOutOfOrder, type LayoutPart, needsOrder, record, recordsLayout } from './layout.ts'
 import {
+  type Carrier,
+  isOutOfOrder,
+  type LayoutPart,
+  needsOrder,
+  record,
+  recordsLayout,
+} from './layout.ts'
+import {
+  decodeReasoning,
+  encodeDetails,
   encodeProxyLists,
   encodeSignatures,
   isItems,
+  listIn,
   needsDetails,
   proxyListOf,
   reasoningText,
 } from './reasoning.ts'
-import { encodeCarried, isTaken, readCarried } from './signatures.ts'
+import {
+  carriedIssuer,
+  encodeCarried,
+  encodeLoaded,
+  isTaken,
+  pathIn,
+  readCarried,
+} from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type PartWriting, type Writing } from './writing.ts'
 
 /**
@@ -324,83 +341,63 @@ function keepSignature(
   return rest
 }
 
-/**
- * State of reading reasoning between tags in text, as raw templates of open models write it.
- * `held`: text that may be the start of a tag; `found`: there was a tag.
- */
-export type Tags = { inside: boolean; held: string; found: boolean }
-
-export const noTags = (): Tags => ({ inside: false, held: '', found: false })
-
-export type TaggedText = { kind: 'text' | 'reasoning'; text: string }
-
-const opening = ['<think>', '<thinking>', '<thought>']
-const closing = ['</think>', '</thinking>', '</thought>']
-
-/**
- * One of the tags. To look for each of them by itself would go through the whole text for each that
- * is not in it.
- */
-const anOpening = /<(?:think|thinking|thought)>/g
-const aClosing = /<\/(?:think|thinking|thought)>/g
-
 /** Notes that reasoning was between tags. `at`: path of the message. */
 export const noteTags = (at: Place, report: ChatCompletionsReport) =>
   report.once('reasoning.think-tags', at, 'content')
 
-/** Splits the next text at its tags and removes them. Changes `tags`. */
-export function splitTags(tags: Tags, text: string): TaggedText[] {
-  const spans: TaggedText[] = []
-  const put = (span: string) => {
-    if (span) spans.push({ kind: tags.inside ? 'reasoning' : 'text', text: span })
-  }
-  const all = tags.held + text
-  let from = 0
-  for (;;) {
-    const pattern = tags.inside ? aClosing : anOpening
-    pattern.lastIndex = from
-    const next = pattern.exec(all)
-    if (!next) break
-    put(all.slice(from, next.index))
-    tags.inside = !tags.inside
-    tags.found = true
-    from = next.index + next[0].length
-  }
-  const rest = all.slice(from)
-  const half = rest.lastIndexOf('<')
-  const wanted = tags.inside ? closing : opening
-  const begun = half >= 0 && wanted.some(tag => tag.startsWith(rest.slice(half)))
-  tags.held = begun ? rest.slice(half) : ''
-  put(begun ? rest.slice(0, half) : rest)
-  return spans
-}
-
-/** Returns the held text, which is no tag after all. */
-export function flushTags(tags: Tags): TaggedText[] {
-  const { held, inside } = tags
-  tags.held = ''
-  return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
+/**
+ * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them
+ * the signature of a call carries the reasoning details of the parts between the previous call and
+ * this one.
+ */
+export function carriesReasoning({
+  signedReasoning,
+  signatures = 'field',
+  reasoningField,
+}: ChatCompletionsOptions): boolean {
+  return signedReasoning === 'calls' && signatures === 'field' && reasoningField !== 'omit'
 }
 
 /**
- * The parts of a complete response, with reasoning between tags as parts of its own. The same list
- * if there is none.
+ * The fields to write next to `call`, with the details of the parts since the previous call.
+ * Undefined: plain text carries everything.
  */
-export function extractTags(parts: readonly Part[]): readonly Part[] {
-  if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag))))
-    return parts
-  return flatMap(parts, (part): Part[] => {
-    if (part.type !== 'text') return [part]
-    const tags = noTags()
-    const spans = [...splitTags(tags, part.text), ...flushTags(tags)]
-    const { at } = part
-    const last = spans.findLastIndex(({ kind }) => kind === 'text')
-    const where = at === undefined ? {} : { at }
-    // The other fields of the text stay with its last chunk.
-    return spans.map(({ kind, text }, i) => {
-      if (kind === 'reasoning')
-        return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
-      return i === last ? { ...part, text } : { type: 'text', text, ...where }
-    })
+export function carryReasoning(
+  since: readonly Part[],
+  call: Part,
+): ChatCompletionsSignatureFields | undefined {
+  const parts = since.filter(
+    (part): part is ReasoningPart => part.type === 'reasoning' && says(part),
+  )
+  const recorded = record(layoutPartsOf(since, { native: true }))
+  if (!needsDetails(parts) && recorded.textSignatures.length === 0 && !hasPhase(since))
+    return undefined
+  const units = since.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  return encodeLoaded({ details: encodeDetails({ parts, ...recorded }), units }, call.signature)
+}
+
+const says = ({ segments, signature, id }: ReasoningPart) =>
+  segments.length > 0 || signature !== undefined || id !== undefined
+
+/**
+ * What the calls of a client's message carry, by their index. Undefined: nothing, or the client has
+ * kept `reasoning_details`.
+ */
+export function carriersIn(
+  calls: readonly JsonObject[] | null | undefined,
+  message: JsonObject,
+  at: Place,
+): Map<number, Carrier> | undefined {
+  const kept = listIn(message, 'reasoning_details')
+  if (!calls || (Array.isArray(kept) && kept.length > 0)) return undefined
+  const carriers = new Map<number, Carrier>()
+  calls.forEach((call, i) => {
+    if (!isObject(call)) return
+    const { load, original } = readCarried(call, carriedIssuer.client)
+    if (!load) return
+    const place = `${pointerOf(at)}/tool_calls/${i}/${pathIn(original)}`
+    const reasoning = decodeReasoning({ reasoning_details: load.details }, place, 'client')
+    carriers.set(i, { reasoning, units: load.units, at: place })
   })
+  return carriers.size > 0 ? carriers : undefined
 }

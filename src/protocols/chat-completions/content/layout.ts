@@ -7,10 +7,12 @@ import type {
   Signature,
   TextPart,
 } from '../../../canonical/message.ts'
+import { proofOf } from '../../../kit/conversation/turns.ts'
+import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import { lengthOf } from '../../../kit/text/text.ts'
+import { cutIn, lengthOf } from '../../../kit/text/text.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import type { PartWriting } from './writing.ts'
@@ -318,4 +320,101 @@ function withSignedTexts(parts: readonly Part[], added: readonly TextPart[]): Pa
   const place =
     parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)
   return [...parts.slice(0, place), ...added, ...parts.slice(place)]
+}
+
+/**
+ * What a call carries, see `carriesReasoning`: the details of the parts since the previous call,
+ * and the length of their text in UTF-16 units.
+ */
+export type Carrier = {
+  reasoning: Recorded & { parts: readonly ReasoningPart[] }
+  units: number
+  at: Place
+}
+
+/**
+ * The parts of a message whose calls carry the reasoning, in their order. Plain reasoning is kept
+ * as far as no call carries it.
+ */
+export function restoreOrder(
+  { reasoning: plain, body, others, calls }: Slots,
+  { carriers, plainText }: { carriers: Map<number, Carrier>; plainText: string },
+  report: ChatCompletionsReport,
+): Part[] {
+  const parts: Part[] = []
+  const proofs = new Set<string | undefined>()
+  const isKnown = (proof: string | undefined) => proof !== undefined && proofs.has(proof)
+  let left = body
+  let last = 0
+  calls.forEach((call, i) => {
+    const carrier = carriers.get(i)
+    if (carrier) {
+      const { reasoning, units, at } = carrier
+      const [content, rest] = divide(left, units)
+      left = rest
+      const placed = arrange(
+        {
+          reasoning: reasoning.parts.map(part => ({ ...part, at })),
+          body: content,
+          others: [],
+          calls: [],
+        },
+        reasoning,
+        { report, at, layoutAt: at },
+      )
+      const added = placed.filter(part => !isKnown(proofOf(part)))
+      for (const part of added) proofs.add(proofOf(part))
+      append(parts, added)
+      last = parts.length + 1
+    }
+    parts.push(call)
+  })
+  const carried = parts.filter(part => part.type === 'reasoning')
+  // The rest of the text and the other parts come after the last call that carries reasoning.
+  return [
+    ...uncarried(plain, plainText, carried),
+    ...parts.slice(0, last),
+    ...left,
+    ...others,
+    ...parts.slice(last),
+  ]
+}
+
+/** The plain reasoning that no call carries. An empty list if the client has changed the text. */
+function uncarried(
+  plain: readonly ReasoningPart[],
+  plainText: string,
+  carried: readonly ReasoningPart[],
+): ReasoningPart[] {
+  let rest = ''
+  let end = 0
+  for (const { text } of flatMap(carried, ({ segments }) => segments)) {
+    // Some clients trim it.
+    const words = text.trim()
+    const start = plainText.indexOf(words, end)
+    if (start < 0) return []
+    rest += plainText.slice(end, start)
+    end = start + words.length
+  }
+  rest = (rest + plainText.slice(end)).trim()
+  return rest === ''
+    ? []
+    : [
+        {
+          type: 'reasoning',
+          segments: [{ kind: 'raw', text: rest }],
+          ...omitUndefined({ at: plain[0]?.at }),
+        },
+      ]
+}
+
+/** Cuts a text after `units` UTF-16 units. Content that is not a single text is not cut. */
+function divide(body: Part[], units: number): [before: Part[], rest: Part[]] {
+  const [text, ...more] = body
+  if (text?.type !== 'text' || more.length > 0 || units >= text.text.length) return [body, []]
+  if (units === 0) return [[], body]
+  const end = cutIn(text.text, units)
+  const { text: whole, ...head }: TextPart = text
+  const cutter = new TextCutter(head, whole)
+  return [[cutter.next(end)], [cutter.next(whole.length)]]
 }

@@ -4,15 +4,9 @@ import { isObject, type JsonObject, same, setOwn } from '../../../kit/json/json.
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asksForOne } from '../../../kit/response/candidates.ts'
 import { append } from '../../../kit/text/append.ts'
+import { flushTags, splitTags, type TaggedText } from '../../../kit/text/think-tags.ts'
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
-import {
-  flushTags,
-  noteTags,
-  splitProxyFields,
-  splitTags,
-  type TaggedText,
-  unknownOfCarriers,
-} from '../content/carriers.ts'
+import { noteTags, splitProxyFields, unknownOfCarriers } from '../content/carriers.ts'
 import { noteUnattached, unknownOfAnnotations } from '../content/content.ts'
 import { isInOrder } from '../content/layout.ts'
 import { isItems, listIn } from '../content/reasoning.ts'

@@ -37,7 +37,6 @@ import type {
   ChatCompletionsHead,
   ChatCompletionsWire,
 } from '../written.ts'
-import { closeCall, encodeReasoning, noteLostPhases, storeSignatures } from './call-writer.ts'
 import {
   type Choice,
   choiceOf,
@@ -48,7 +47,17 @@ import {
   sendDelta,
   write,
 } from './encoder-state.ts'
-import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
+import {
+  addToPart,
+  closeCall,
+  encodeReasoning,
+  endPart,
+  has,
+  noteLostPhases,
+  startPart,
+  storeSignatures,
+  writeLogprobs,
+} from './part-writer.ts'
 
 /**
  * Canonical events → chunks and the text `[DONE]`.

@@ -26,8 +26,7 @@ import type {
   ResponsesWrittenItem,
 } from '../written.ts'
 import { encodeClientCall, encodeClientResult } from './client-tools.ts'
-import { decodeContent, encodeText } from './content.ts'
-import { encodeContent, isContent } from './message-item.ts'
+import { decodeContent, encodeContent, encodeText, isContent } from './content.ts'
 import { itemOf, opensEnvelopes, statusOf, type Writing, withHead } from './writing.ts'
 
 /** The schema does not check it. */

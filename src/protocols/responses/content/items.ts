@@ -19,8 +19,8 @@ import { builtInItem } from '../vocabulary.ts'
 import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../written.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { clientCallIds, expandItem, isWithTools } from './client-tools.ts'
+import { decodeMessage, encodeContainer, encodeContent, isContent } from './content.ts'
 import { imageItem, imageOf, isInlineImage } from './media.ts'
-import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import {
   attachCarriers,
   type Carrier,

@@ -11,8 +11,7 @@ import { awaitsClient, decodeHead, readEnding } from '../response/response.ts'
 import { ResponsesResponse } from '../schema.ts'
 import { decodeUsage } from '../usage.ts'
 import { decodeFinish, forwardable } from '../vocabulary.ts'
-import { orphan, patient } from './carriers.ts'
-import { type DecoderState, malformed, reportOf } from './decoder-state.ts'
+import { type DecoderState, malformed, orphan, patient, reportOf } from './decoder-state.ts'
 import { addItem, closeItems, completeListed, finishItem, messageOf } from './item-reader.ts'
 import {
   addAnnotation,

@@ -19,7 +19,6 @@ import type { ResponsesOptions } from '../options.ts'
 import { fallbacks, startIds, tierOf } from '../response/envelope.ts'
 import { isCall } from '../response/response.ts'
 import type { ResponsesWire } from '../written.ts'
-import { endCall, giveInput, startCall } from './call-items.ts'
 import {
   closeMessageItem,
   type EmitWire,
@@ -45,16 +44,19 @@ import {
   takeWhole,
 } from './ending.ts'
 import {
+  endCall,
   endReasoning,
   endText,
+  giveInput,
   giveReasoning,
   giveText,
   proveLate,
+  startCall,
   startReasoning,
   startText,
   takeCitation,
   takeLogprobs,
-} from './text-parts.ts'
+} from './part-writer.ts'
 
 /**
  * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the

@@ -9,14 +9,9 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import { encodeContent, encodeContentPart, encodeWords, isContent } from '../content/content.ts'
 import { encodeMessage, encodeRaw } from '../content/items.ts'
 import { isInlineImage } from '../content/media.ts'
-import {
-  encodeContent,
-  encodeContentPart,
-  encodeWords,
-  isContent,
-} from '../content/message-item.ts'
 import { carrierItem, unsigned } from '../content/reasoning.ts'
 import { failureOf, noteFailure, streamError } from '../errors.ts'
 import { protocolName } from '../own.ts'
@@ -25,7 +20,6 @@ import { encodeEnding, makeRefusal, noteBlocked } from '../response/response.ts'
 import { encodeUsage } from '../usage.ts'
 import { isAbout } from '../vocabulary.ts'
 import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../written.ts'
-import { inputKey } from './call-items.ts'
 import {
   addItem,
   closeMessageItem,
@@ -51,7 +45,7 @@ import {
   write,
   writingOf,
 } from './encoder-state.ts'
-import { endReasoning, endText, startText } from './text-parts.ts'
+import { endReasoning, endText, inputKey, startText } from './part-writer.ts'
 
 /** Writes the last events: the ending, or a failure. `clean`: the source was not cut off. */
 export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): void {

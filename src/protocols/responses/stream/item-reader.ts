@@ -21,17 +21,20 @@ import { decodeItem } from '../content/items.ts'
 import { accepts, forgetMadeUpId } from '../content/reasoning.ts'
 import { fieldsOf, keep, protocolName } from '../own.ts'
 import { ResponsesItem } from '../schema.ts'
-import { arrived, carry, LeftItems, prove } from './carriers.ts'
 import {
+  arrived,
+  carry,
   type DecoderState,
   endItem,
   indexOf,
   isAnother,
+  LeftItems,
   lastOpen,
   malformed,
   type OpenItem,
   type OpenPart,
   onlyOpenOf,
+  prove,
   putItem,
   reportOf,
 } from './decoder-state.ts'
