@@ -8,6 +8,7 @@ import { asRead, type Written } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
+import { contextSizeIn, userLocationIn } from '../../../kit/tools/web-search.ts'
 import type { ChatCompletionsReport } from '../notes.ts'
 import { keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
@@ -126,26 +127,16 @@ function decodeFunction(
 
 function decodeWebSearch(raw: JsonObject): ServerTool {
   const { search_context_size: size, user_location: location } = raw
-  const place =
-    isObject(location) && isObject(location['approximate']) ? location['approximate'] : undefined
-  const word = (key: string) =>
-    typeof place?.[key] === 'string' ? (place[key] as string) : undefined
-  const contextSize: 'low' | 'medium' | 'high' | undefined =
-    size === 'low' || size === 'medium' || size === 'high' ? size : undefined
-  const userLocation =
-    place &&
-    omitUndefined({
-      city: word('city'),
-      country: word('country'),
-      region: word('region'),
-      timezone: word('timezone'),
-    })
+  const place = isObject(location) ? location['approximate'] : undefined
   return {
     type: 'server',
     tool: 'web_search',
     protocol: protocolName,
     raw,
-    common: omitUndefined({ contextSize, userLocation }),
+    common: omitUndefined({
+      contextSize: contextSizeIn(size),
+      userLocation: userLocationIn(place),
+    }),
     at: '/web_search_options',
   }
 }

@@ -18,6 +18,7 @@ import { enforceable, isClosable, isEnforceable } from '../../../kit/tools/enfor
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { listedTools } from '../../../kit/tools/listed.ts'
 import { objectSchema } from '../../../kit/tools/object-schema.ts'
+import { userLocationIn } from '../../../kit/tools/web-search.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { ownUnder, protocolName, wireOf } from '../own.ts'
@@ -88,21 +89,11 @@ function commonOf(tool: MessagesTool): ServerTool['common'] {
     Array.isArray(value) && value.every(one => typeof one === 'string')
       ? (value as string[])
       : undefined
-  const place = isObject(user_location) ? user_location : undefined
-  const word = (key: string) =>
-    typeof place?.[key] === 'string' ? (place[key] as string) : undefined
   return omitUndefinedOrNone({
     maxUses: typeof max_uses === 'number' ? max_uses : undefined,
     allowedDomains: strings(allowed_domains),
     blockedDomains: strings(blocked_domains),
-    userLocation:
-      place &&
-      omitUndefined({
-        city: word('city'),
-        country: word('country'),
-        region: word('region'),
-        timezone: word('timezone'),
-      }),
+    userLocation: userLocationIn(user_location),
   })
 }
 

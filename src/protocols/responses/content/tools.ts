@@ -1,5 +1,11 @@
 import type { Place } from '../../../canonical/message.ts'
-import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
+import type {
+  FreeformTool,
+  FunctionTool,
+  McpServer,
+  ServerTool,
+  Tool,
+} from '../../../canonical/tool.ts'
 import { bookOf, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -9,6 +15,7 @@ import { asRead, type Undefinable, type Written } from '../../../kit/schema/writ
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { mapSchemas } from '../../../kit/tools/schema-subset.ts'
+import { contextSizeIn, userLocationIn } from '../../../kit/tools/web-search.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { keep, protocolName, wireOf } from '../own.ts'
 import {
@@ -20,7 +27,6 @@ import {
 } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
 import type { ResponsesHosted, ResponsesWrittenCustom, ResponsesWrittenTool } from '../written.ts'
-import { decodeMcp, encodeMcp } from './mcp.ts'
 import type { Writing } from './writing.ts'
 
 /** `tools` of a request or of an item that adds tools. A namespace is replaced by its tools. */
@@ -182,8 +188,7 @@ function decodeServerTool(
       : undefined
   const common: NonNullable<ServerTool['common']> = {
     ...(domains && { allowedDomains: domains }),
-    ...((size === 'low' || size === 'medium' || size === 'high') && { contextSize: size }),
-    ...(isObject(place) && { userLocation: decodePlace(place) }),
+    ...omitUndefined({ contextSize: contextSizeIn(size), userLocation: userLocationIn(place) }),
   }
   const environment = isObject(wire['environment']) ? wire['environment']['type'] : undefined
   const clientExecuted =
@@ -203,16 +208,6 @@ function decodeServerTool(
     ...(wire.type === 'mcp' && omitUndefined({ mcp: decodeMcp(wire) })),
     at,
   }
-}
-
-function decodePlace(place: JsonObject) {
-  const asText = (key: string) => (typeof place[key] === 'string' ? place[key] : undefined)
-  return omitUndefined({
-    city: asText('city'),
-    country: asText('country'),
-    region: asText('region'),
-    timezone: asText('timezone'),
-  })
 }
 
 /** Tools that cannot be written are left out; neighbours of one namespace are grouped again. */
@@ -352,17 +347,6 @@ function encodeDefer(
   return undefined
 }
 
-/** Is no tool search written? */
-export function lacksSearch(tools: readonly Tool[] = [], { native, options }: Writing): boolean {
-  if (native) return false
-  return !tools.some(
-    tool =>
-      tool.type === 'server' &&
-      tool.tool === 'tool_search' &&
-      (options.serverTools === 'map' || tool.protocol === protocolName),
-  )
-}
-
 /** `allowed_callers`; other providers have other values for their code execution. */
 function encodeCallers(
   callers: string[] | undefined,
@@ -422,5 +406,57 @@ export function nearestOf({ tool, mcp, common }: ServerTool): ResponsesHosted | 
       return encodeMcp(mcp)
     default:
       return undefined
+  }
+}
+
+/** An MCP server that the provider calls. Undefined: it has no label. */
+function decodeMcp(wire: JsonObject): McpServer | undefined {
+  const {
+    type: _,
+    server_label: label,
+    server_url: url,
+    authorization,
+    allowed_tools,
+    require_approval,
+    defer_loading,
+    ...rest
+  } = wire
+  if (typeof label !== 'string') return undefined
+  const { tool_names, ...filter } = isObject(allowed_tools)
+    ? allowed_tools
+    : { tool_names: allowed_tools }
+  const allowed =
+    Array.isArray(tool_names) && tool_names.every(one => typeof one === 'string')
+      ? (tool_names as string[])
+      : undefined
+  const others = Object.fromEntries(
+    Object.entries({ ...rest, ...(Object.keys(filter).length > 0 && { allowed_tools }) }).filter(
+      ([, value]) => value !== null,
+    ),
+  )
+  return {
+    label,
+    ...omitUndefined({
+      url: typeof url === 'string' ? url : undefined,
+      authorization: typeof authorization === 'string' ? authorization : undefined,
+      allowed,
+      deferLoading: defer_loading === true ? true : undefined,
+    }),
+    approval: require_approval !== 'never',
+    ...(Object.keys(others).length > 0 && { others }),
+  }
+}
+
+/** Undefined: its URL is not known. */
+function encodeMcp(mcp: McpServer | undefined): ResponsesHosted | undefined {
+  if (mcp?.url === undefined) return undefined
+  const { label, url, authorization, allowed, deferLoading, approval } = mcp
+  // Without `require_approval`, the client has to approve each call.
+  return {
+    type: 'mcp',
+    server_label: label,
+    server_url: url,
+    ...omitUndefined({ authorization, allowed_tools: allowed, defer_loading: deferLoading }),
+    ...(!approval && { require_approval: 'never' }),
   }
 }

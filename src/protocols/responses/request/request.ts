@@ -1,6 +1,6 @@
 import type { Message, Part } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import type { ToolChoice } from '../../../canonical/tool.ts'
+import type { Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../../kit/fields/omit.ts'
@@ -15,7 +15,7 @@ import { refuseUnlinked } from '../../../kit/tools/unlinked-calls.ts'
 import type { Decoded, Encoded } from '../../../protocol.ts'
 import { expandChoice, expandedIn, expandTools } from '../content/client-tools.ts'
 import { decodeItems, encodeMessage } from '../content/items.ts'
-import { decodeTools, encodeTools, lacksSearch } from '../content/tools.ts'
+import { decodeTools, encodeTools } from '../content/tools.ts'
 import {
   limitMarks,
   opensEnvelopes,
@@ -206,6 +206,17 @@ export function encodeBody(value: CanonicalRequest, writing: Writing): Responses
   }
   fields.write(value, writing, wire)
   return wireOf<ResponsesBody>(wire, ext)
+}
+
+/** Is no tool search written? */
+function lacksSearch(tools: readonly Tool[] = [], { native, options }: Writing): boolean {
+  if (native) return false
+  return !tools.some(
+    tool =>
+      tool.type === 'server' &&
+      tool.tool === 'tool_search' &&
+      (options.serverTools === 'map' || tool.protocol === protocolName),
+  )
 }
 
 /** Does the choice force or restrict tools? Without tools it cannot be written. */
