@@ -454,6 +454,12 @@ describe('the protocol folders', () => {
       expect(levelOf(child, needs), child).toBeLessThanOrEqual(mostLevels)
   })
 
+  const mostFiles = 35
+
+  test.each(folders)(`%s has at most ${mostFiles} files`, folder => {
+    expect(files.filter(file => folderOf(file) === folder).length).toBeLessThanOrEqual(mostFiles)
+  })
+
   test('every protocol folder is in the registry', () => {
     const registered = arrows
       .filter(({ file }) => file === 'protocols/index.ts')

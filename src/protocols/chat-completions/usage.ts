@@ -4,8 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { lostOf } from '../../kit/response/usage.ts'
 import { type Counts, createUsageTable } from '../../kit/response/usage-table.ts'
 import type { StreamUsage } from '../../protocol.ts'
-import type { ChatCompletionsReport } from './notes.ts'
-import { keep, wireOf } from './own.ts'
+import { type ChatCompletionsReport, keep, wireOf } from './own.ts'
 import type { ChatCompletionsWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<ChatCompletionsWrittenUsage>('usage', {

@@ -1,8 +1,7 @@
 import type { Place } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
 import { below } from '../../kit/notes/path.ts'
-import type { ChatCompletionsReport } from './notes.ts'
-import { protocolName } from './own.ts'
+import { type ChatCompletionsReport, protocolName } from './own.ts'
 
 export type ChatCompletionsFinishReason =
   | 'stop'

@@ -10,8 +10,7 @@ import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { type ConverseReport, createConverseReport } from './notes.ts'
-import { keep, protocolName } from './own.ts'
+import { type ConverseReport, createConverseReport, keep, protocolName } from './own.ts'
 import type { ConverseErrorBody, ConverseStreamException } from './written.ts'
 
 /**

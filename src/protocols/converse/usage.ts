@@ -9,8 +9,7 @@ import {
   nearestTtls,
 } from '../../kit/response/usage.ts'
 import { type Counts, createUsageTable, withoutTotal } from '../../kit/response/usage-table.ts'
-import type { ConverseReport } from './notes.ts'
-import { keep, ownOf, wireOf } from './own.ts'
+import { type ConverseReport, keep, ownOf, wireOf } from './own.ts'
 import type { ConverseWrittenUsage } from './written.ts'
 
 export const usageTable = createUsageTable<ConverseWrittenUsage>('usage', {

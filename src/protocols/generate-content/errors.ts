@@ -9,8 +9,13 @@ import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { createGeminiReport, type GenerateContentReport } from './notes.ts'
-import { extOf, ownFields, protocolName } from './own.ts'
+import {
+  createGeminiReport,
+  extOf,
+  type GenerateContentReport,
+  ownFields,
+  protocolName,
+} from './own.ts'
 import type { GenerateContentErrorBody, GenerateContentErrorDetail } from './written.ts'
 
 /** What this protocol does not have is not implemented. */

@@ -10,8 +10,7 @@ import { omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { createMessagesReport, type MessagesReport } from './notes.ts'
-import { keep, protocolName } from './own.ts'
+import { createMessagesReport, keep, type MessagesReport, protocolName } from './own.ts'
 import type { MessagesErrorBody } from './written.ts'
 
 /** Overload has a status of its own in this protocol. */

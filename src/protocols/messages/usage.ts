@@ -11,8 +11,7 @@ import {
   tierIn,
 } from '../../kit/response/usage.ts'
 import { createUsageTable } from '../../kit/response/usage-table.ts'
-import type { MessagesReport } from './notes.ts'
-import { keep, wireOf } from './own.ts'
+import { keep, type MessagesReport, wireOf } from './own.ts'
 import { responseTier } from './vocabulary.ts'
 import type { MessagesWrittenUsage } from './written.ts'
 

@@ -20,8 +20,7 @@ import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { createResponsesReport, type ResponsesReport } from './notes.ts'
-import { fieldsOf, keep, protocolName } from './own.ts'
+import { createResponsesReport, fieldsOf, keep, protocolName, type ResponsesReport } from './own.ts'
 import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './written.ts'
 
 /** Values of `code` or `type` that say only whose fault it is: the status may say more. */

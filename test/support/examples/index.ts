@@ -22,9 +22,7 @@ export type NoteGroup = {
  * demands.
  */
 export const noteGroups: NoteGroup[] = await Promise.all([
-  ...protocolNames.map(name =>
-    group(name, protocols[name].notes, `src/protocols/${name}/notes.ts`),
-  ),
+  ...protocolNames.map(name => group(name, protocols[name].notes, `src/protocols/${name}/own.ts`)),
   group('any', commonNotes, 'src/kit/notes/shared.ts', 'common'),
   group('translate', translateNotes, 'src/translate/notes.ts'),
 ])

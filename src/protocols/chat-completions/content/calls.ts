@@ -9,8 +9,7 @@ import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
 import { objectText, readInput } from '../../../kit/tools/object-input.ts'
 import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
-import { keep, protocolName, wireOf, withInner } from '../own.ts'
+import { type ChatCompletionsReport, keep, protocolName, wireOf, withInner } from '../own.ts'
 import type { ChatCompletionsFunctionCall, ChatCompletionsToolCall } from '../schema.ts'
 import type {
   ChatCompletionsCalled,

@@ -17,8 +17,7 @@ import { createTokens, isTokens, noteTokens } from '../../../kit/response/logpro
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
-import { keep, protocolName, wireOf } from '../own.ts'
+import { type ChatCompletionsReport, keep, protocolName, wireOf } from '../own.ts'
 import type {
   ChatCompletionsAudioPart,
   ChatCompletionsFilePart,
@@ -34,10 +33,9 @@ import type {
   ChatCompletionsBlockOf,
   ChatCompletionsLogprobs,
 } from '../written.ts'
-import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
-import type { Writing } from './writing.ts'
+import { encodeMark, type Marks, readMark, type Writing, withMark } from './writing.ts'
 
 /**
  * Puts the annotations of a response on its text. False: there is no text that they could belong

@@ -13,8 +13,8 @@ import { below } from '../../../kit/notes/path.ts'
 import { append } from '../../../kit/text/append.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn, lengthOf } from '../../../kit/text/text.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
+import type { ChatCompletionsReport } from '../own.ts'
 import type { PartWriting } from './writing.ts'
 
 /**

@@ -18,8 +18,7 @@ import type {
   ChatCompletionsBlock,
   ChatCompletionsBlockOf,
 } from '../written.ts'
-import { encodeMark, type Marks, readMark } from './cache.ts'
-import type { PartWriting, Writing } from './writing.ts'
+import { encodeMark, type Marks, type PartWriting, readMark, type Writing } from './writing.ts'
 
 const knownOfImage = keysOf<ChatCompletionsImagePart & Marks>()(
   'type image_url prompt_cache_breakpoint cache_control',

@@ -3,8 +3,7 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge, parseObject } from '../../../kit/json/json.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
-import { protocolName } from '../own.ts'
+import { type ChatCompletionsReport, protocolName } from '../own.ts'
 import type { ChatCompletionsSignatureFields, ChatCompletionsWrittenAssistant } from '../written.ts'
 
 /** Only under this key a signature is in a list. */

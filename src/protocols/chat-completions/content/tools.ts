@@ -9,8 +9,7 @@ import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { contextSizeIn, userLocationIn } from '../../../kit/tools/web-search.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
-import { keep, protocolName, wireOf, withInner } from '../own.ts'
+import { type ChatCompletionsReport, keep, protocolName, wireOf, withInner } from '../own.ts'
 import type {
   ChatCompletionsCustomTool,
   ChatCompletionsFunction,
@@ -22,8 +21,7 @@ import type {
   ChatCompletionsSearchOptions,
   ChatCompletionsWrittenTool,
 } from '../written.ts'
-import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
-import type { Writing } from './writing.ts'
+import { controlMark, type Marks, readMark, takeMark, type Writing } from './writing.ts'
 
 /**
  * All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web

@@ -15,14 +15,20 @@ import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { append } from '../../../kit/text/append.ts'
 import { OpenCalls } from '../../../kit/tools/open-calls.ts'
 import { decodeAssistant, encodeAssistant } from '../content/assistant.ts'
-import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from '../content/cache.ts'
 import { isDirect } from '../content/calls.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import { putBack } from '../content/signatures.ts'
-import { opensEnvelopes, type Reading, type Writing } from '../content/writing.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
+import {
+  encodeMark,
+  encodeMessageMark,
+  opensEnvelopes,
+  type Reading,
+  takeMessageMark,
+  type Writing,
+  withMark,
+} from '../content/writing.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
-import { keep, wireOf } from '../own.ts'
+import { type ChatCompletionsReport, keep, wireOf } from '../own.ts'
 import type { ChatCompletionsMessage } from '../schema.ts'
 import type { ChatCompletionsBlock, ChatCompletionsWrittenMessage } from '../written.ts'
 

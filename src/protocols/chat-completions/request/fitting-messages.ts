@@ -4,8 +4,8 @@ import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { append } from '../../../kit/text/append.ts'
 import { objectText } from '../../../kit/tools/object-input.ts'
 import { textField } from '../content/carriers.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
 import { type ChatCompletionsOptions, defaults } from '../options.ts'
+import type { ChatCompletionsReport } from '../own.ts'
 
 type Change = (
   messages: readonly JsonObject[],

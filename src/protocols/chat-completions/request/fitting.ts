@@ -8,8 +8,8 @@ import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitOutput, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import { type ChatCompletionsOptions, defaults, type Options } from '../options.ts'
+import { type ChatCompletionsReport, createChatReport } from '../own.ts'
 import { fitMessages } from './fitting-messages.ts'
 
 const longest = 64

@@ -10,13 +10,11 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../../protocol.ts'
-import { limitMarks, takeMark } from '../content/cache.ts'
 import { carriedIssuer, pathIn, readCarried } from '../content/signatures.ts'
 import { decodeTools, encodeTools, lostIn } from '../content/tools.ts'
-import type { RequestWriting, Writing } from '../content/writing.ts'
-import { createChatReport } from '../notes.ts'
+import { limitMarks, type RequestWriting, takeMark, type Writing } from '../content/writing.ts'
 import { defaults, type Options } from '../options.ts'
-import { keep, protocolName, wireOf } from '../own.ts'
+import { createChatReport, keep, protocolName, wireOf } from '../own.ts'
 import { ChatCompletionsRequest } from '../schema.ts'
 import type {
   ChatCompletionsBody,
@@ -108,7 +106,7 @@ const isOlderChoice = (body: ChatCompletionsRequest) =>
   body.tool_choice == null && body.function_call != null
 
 /**
- * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool
+ * Notes: all of `own.ts` that concern requests. The returned context holds the changed tool
  * names.
  * @throws TranslationError `inexpressible` for references that only another provider can resolve,
  * unless `onUnresolvable` is `note`

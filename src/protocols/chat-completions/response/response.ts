@@ -24,9 +24,16 @@ import { notePhases } from '../content/layout.ts'
 import { noteUnstored, type StoredSignatures, takeOut } from '../content/signatures.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
-import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { keep, ownOf, protocolName, wireOf, withUnknown } from '../own.ts'
+import {
+  type ChatCompletionsReport,
+  createChatReport,
+  keep,
+  ownOf,
+  protocolName,
+  wireOf,
+  withUnknown,
+} from '../own.ts'
 import { type ChatCompletionsChoice, ChatCompletionsResponse } from '../schema.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from '../usage.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
@@ -168,7 +175,7 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
 )
 
 /**
- * Notes: all of `notes.ts` that concern responses.
+ * Notes: all of `own.ts` that concern responses.
  * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option
  * `truncated` is `length`
  */

@@ -19,7 +19,7 @@ import type { EmitEvent, MachineState, Shortcut } from '../../../protocol.ts'
 import type { ReceivedPart } from '../content/layout.ts'
 import { emptySignature } from '../content/reasoning.ts'
 import { decodeErrorBody } from '../errors.ts'
-import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
+import { type ChatCompletionsReport, createChatReport } from '../own.ts'
 
 /** The state of the stream decoder, which its files share. */
 

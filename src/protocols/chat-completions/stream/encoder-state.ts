@@ -17,8 +17,8 @@ import { textField } from '../content/carriers.ts'
 import type { Phase } from '../content/layout.ts'
 import type { StoredSignatures } from '../content/signatures.ts'
 import type { PartWriting } from '../content/writing.ts'
-import { type ChatCompletionsReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { type ChatCompletionsReport, createChatReport } from '../own.ts'
 import { encodeHead } from '../response/response.ts'
 import type {
   ChatCompletionsAudio,

@@ -17,9 +17,8 @@ import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
 import { encodeCitations, noteLostBoundaries } from '../content/content.ts'
 import { encodeBareError } from '../errors.ts'
-import { createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
-import { ownOf, protocolName, withUnknown } from '../own.ts'
+import { createChatReport, ownOf, protocolName, withUnknown } from '../own.ts'
 import {
   encodeBlocked,
   encodeHead,

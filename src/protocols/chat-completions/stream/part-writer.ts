@@ -37,8 +37,7 @@ import { encodeLogprobs } from '../content/content.ts'
 import { notePhases } from '../content/layout.ts'
 import { encodeAudioOutput, encodeImageOutput, isAudible } from '../content/media.ts'
 import { encodeCarried, keep, noteUnstored } from '../content/signatures.ts'
-import type { ChatCompletionsReport } from '../notes.ts'
-import { ownOf, protocolName } from '../own.ts'
+import { type ChatCompletionsReport, ownOf, protocolName } from '../own.ts'
 import { noteMessage } from '../response/response.ts'
 import type {
   ChatCompletionsCallDelta,

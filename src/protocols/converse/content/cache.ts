@@ -2,7 +2,7 @@ import type { CacheTtl, Part, Place } from '../../../canonical/message.ts'
 import { limitCacheMarks } from '../../../kit/fields/cache-marks.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
-import type { ConverseReport } from '../notes.ts'
+import type { ConverseReport } from '../own.ts'
 import { type ConverseFamily, isTtl, ttlWords } from '../vocabulary.ts'
 import type { ConversePoint, ConverseWrittenBlock, ConverseWrittenTool } from '../written.ts'
 

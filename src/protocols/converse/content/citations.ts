@@ -5,8 +5,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { piecesOf } from '../../../kit/response/pieces.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ConverseReport } from '../notes.ts'
-import { blockOf, ownOf, protocolName, withInner } from '../own.ts'
+import { blockOf, type ConverseReport, ownOf, protocolName, withInner } from '../own.ts'
 import type { ConverseCitation } from '../schema.ts'
 import type {
   ConverseWrittenBlock,

@@ -3,9 +3,8 @@ import { type BlockWriting, requestWriting } from '../../../kit/conversation/blo
 import { startNames, type UsedNames } from '../../../kit/text/free-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import { familyOf } from '../models.ts'
-import type { ConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { protocolName } from '../own.ts'
+import { type ConverseReport, protocolName } from '../own.ts'
 import { type ConverseFamily, signatureIssuers } from '../vocabulary.ts'
 
 /** The context for reading a block. */

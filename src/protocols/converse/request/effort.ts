@@ -21,7 +21,7 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { alwaysThinks, onlyManualThinking, thinksBetweenTools } from '../../../models/claude.ts'
 import { issuerOf } from '../content/reasoning.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { ConverseReport } from '../notes.ts'
+import type { ConverseReport } from '../own.ts'
 import type { ConverseFamily } from '../vocabulary.ts'
 
 /**

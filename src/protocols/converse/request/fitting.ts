@@ -8,8 +8,8 @@ import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { familyOf } from '../models.ts'
-import { type ConverseReport, createConverseReport } from '../notes.ts'
 import { defaults, type Options } from '../options.ts'
+import { type ConverseReport, createConverseReport } from '../own.ts'
 
 const longest = 64
 

@@ -22,9 +22,15 @@ import { issuerOf } from '../content/reasoning.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeError, encodeBareError } from '../errors.ts'
 import { familyOf } from '../models.ts'
-import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { keep, ownOf, protocolName, withInner } from '../own.ts'
+import {
+  type ConverseReport,
+  createConverseReport,
+  keep,
+  ownOf,
+  protocolName,
+  withInner,
+} from '../own.ts'
 import { ConverseResponse } from '../schema.ts'
 import { decodeUsage, encodeUsage } from '../usage.ts'
 import { finishWords, stopReasons, tierWords } from '../vocabulary.ts'

@@ -3,8 +3,7 @@ import { type Keys, keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { unknownNoter } from '../../../kit/notes/unknown-keys.ts'
 import type { MachineState } from '../../../protocol.ts'
-import { type ConverseReport, createConverseReport } from '../notes.ts'
-import { protocolName } from '../own.ts'
+import { type ConverseReport, createConverseReport, protocolName } from '../own.ts'
 import type { ConverseBlock } from '../schema.ts'
 
 /**

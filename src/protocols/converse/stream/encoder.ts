@@ -21,9 +21,15 @@ import { encodeCarrier, phaseBlock } from '../content/reasoning.ts'
 import type { Writing } from '../content/writing.ts'
 import { encodeBareError, exceptionOf } from '../errors.ts'
 import { familyOf } from '../models.ts'
-import { type ConverseReport, createConverseReport } from '../notes.ts'
 import type { ConverseOptions, Options } from '../options.ts'
-import { blockOf, ownOf, protocolName, wireOf } from '../own.ts'
+import {
+  blockOf,
+  type ConverseReport,
+  createConverseReport,
+  ownOf,
+  protocolName,
+  wireOf,
+} from '../own.ts'
 import {
   encodeFinish,
   encodeTier,

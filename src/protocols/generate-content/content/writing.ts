@@ -8,8 +8,8 @@ import type {
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
-import type { GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import type { GenerateContentReport } from '../own.ts'
 import type { GenerateContentWrittenPart } from '../written.ts'
 
 /** Context for reading a part. */

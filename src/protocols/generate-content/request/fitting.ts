@@ -6,8 +6,8 @@ import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
-import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { createGeminiReport, type GenerateContentReport } from '../own.ts'
 import { budgets } from './settings.ts'
 
 /**

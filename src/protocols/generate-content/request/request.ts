@@ -11,11 +11,11 @@ import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../../pro
 import { match, target } from '../address.ts'
 import { asDeclared, askForInvocations, decodeTools, encodeTools } from '../content/tools.ts'
 import { type Reading, type RequestWriting, startWriting } from '../content/writing.ts'
-import { createGeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import {
   asBeside,
   asInside,
+  createGeminiReport,
   extOf,
   ownFields,
   ownObject,

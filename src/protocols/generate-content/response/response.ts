@@ -26,9 +26,16 @@ import { decodeParts, encodePart } from '../content/content.ts'
 import { carryReasoning, type Gathered, nothingGathered } from '../content/reasoning.ts'
 import type { Reading, Writing } from '../content/writing.ts'
 import { decodeErrorInside, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
-import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { extOf, ownFields, ownObject, protocolName, withLeft } from '../own.ts'
+import {
+  createGeminiReport,
+  extOf,
+  type GenerateContentReport,
+  ownFields,
+  ownObject,
+  protocolName,
+  withLeft,
+} from '../own.ts'
 import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
 import { type GenerateContentCandidate, GenerateContentResponse } from '../schema.ts'
 import { decodeTier, decodeUsage, encodeUsage } from '../usage.ts'

@@ -14,7 +14,7 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { type Gathered, nothingGathered } from '../content/reasoning.ts'
-import { createGeminiReport, type GenerateContentReport } from '../notes.ts'
+import { createGeminiReport, type GenerateContentReport } from '../own.ts'
 import { writeTime } from '../response/response.ts'
 import type {
   GenerateContentWire,

@@ -2,8 +2,7 @@ import type { CacheTtl } from '../../../canonical/message.ts'
 import { type CacheMark, limitCacheMarks } from '../../../kit/fields/cache-marks.ts'
 import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import type { MessagesReport } from '../notes.ts'
-import { keep, withInner } from '../own.ts'
+import { keep, type MessagesReport, withInner } from '../own.ts'
 import { isTtl, ttlWords } from '../vocabulary.ts'
 import type {
   MessagesMark,

@@ -24,8 +24,7 @@ import {
   thinksBetweenTools,
 } from '../../../models/claude.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { MessagesReport } from '../notes.ts'
-import { protocolName } from '../own.ts'
+import { type MessagesReport, protocolName } from '../own.ts'
 import type { MessagesWrittenThinking } from '../written.ts'
 
 export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }

@@ -14,8 +14,8 @@ import {
 } from '../../../models/claude.ts'
 import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import { defaults, type Options } from '../options.ts'
+import { createMessagesReport, type MessagesReport } from '../own.ts'
 import { isForced } from './tool-choice.ts'
 
 const longest = 128

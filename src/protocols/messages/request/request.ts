@@ -11,9 +11,17 @@ import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
 import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
 import { areCovered, decodeTool, encodeTools, serverFinder } from '../content/tools.ts'
 import { type RequestWriting, startWriting } from '../content/writing.ts'
-import { createMessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { fault, keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../own.ts'
+import {
+  createMessagesReport,
+  fault,
+  keep,
+  ownOf,
+  ownUnder,
+  protocolName,
+  wireOf,
+  withInner,
+} from '../own.ts'
 import { MessagesRequest } from '../schema.ts'
 import type { MessagesBody } from '../written.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'

@@ -7,8 +7,7 @@ import { signedBy } from '../../../kit/signatures/carried.ts'
 import type { MachineState } from '../../../protocol.ts'
 import { decodeCitation } from '../content/citations.ts'
 import { decodeReasoning } from '../content/reasoning.ts'
-import { createMessagesReport, type MessagesReport } from '../notes.ts'
-import { fault, protocolName } from '../own.ts'
+import { createMessagesReport, fault, type MessagesReport, protocolName } from '../own.ts'
 import type { MessagesRawBlock } from '../schema.ts'
 
 /** Reads the deltas of a stream, and finds the unknown keys of events and deltas. */

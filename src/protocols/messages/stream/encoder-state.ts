@@ -7,7 +7,7 @@ import { advanceJson } from '../../../kit/json/json.ts'
 import type { BlockEncoderState } from '../../../kit/stream/block-encoder.ts'
 import type { Emit, MachineState } from '../../../protocol.ts'
 import { encodeBareError } from '../errors.ts'
-import { createMessagesReport, type MessagesReport } from '../notes.ts'
+import { createMessagesReport, type MessagesReport } from '../own.ts'
 import { type Fallbacks, noteUnsigned } from '../response/response.ts'
 import type { MessagesWrittenBlock, MessagesWrittenEvent } from '../written.ts'
 

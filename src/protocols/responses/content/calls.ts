@@ -11,8 +11,7 @@ import { writeExact } from '../../../kit/json/digits.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { readInput } from '../../../kit/tools/object-input.ts'
-import type { ResponsesReport } from '../notes.ts'
-import { fieldsOf, protocolName, wireOf } from '../own.ts'
+import { fieldsOf, protocolName, type ResponsesReport, wireOf } from '../own.ts'
 import type {
   ResponsesContent,
   ResponsesCustomCall,

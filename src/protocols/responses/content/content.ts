@@ -15,8 +15,7 @@ import { createTokens, noteTokens } from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthLater } from '../../../kit/text/text.ts'
-import type { ResponsesReport } from '../notes.ts'
-import { keep, protocolName, wireOf } from '../own.ts'
+import { keep, protocolName, type ResponsesReport, wireOf } from '../own.ts'
 import type {
   ResponsesContent,
   ResponsesInputAudio,

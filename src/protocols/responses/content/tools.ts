@@ -16,8 +16,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { mapSchemas } from '../../../kit/tools/schema-subset.ts'
 import { contextSizeIn, userLocationIn } from '../../../kit/tools/web-search.ts'
-import type { ResponsesReport } from '../notes.ts'
-import { keep, protocolName, wireOf } from '../own.ts'
+import { keep, protocolName, type ResponsesReport, wireOf } from '../own.ts'
 import {
   ResponsesAddedTools,
   type ResponsesCustomTool,

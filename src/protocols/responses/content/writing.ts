@@ -4,9 +4,8 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { EncodingContext } from '../../../protocol.ts'
-import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { fieldsOf, keep } from '../own.ts'
+import { createResponsesReport, fieldsOf, keep, type ResponsesReport } from '../own.ts'
 import type { ResponsesMark, ResponsesWrittenItem } from '../written.ts'
 
 /** The context that all encoders of a request or a response share. */

@@ -7,8 +7,8 @@ import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitOutput, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
-import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { createResponsesReport, type ResponsesReport } from '../own.ts'
 
 const longest = 128
 

@@ -23,9 +23,8 @@ import {
   type Writing,
   withMarksInside,
 } from '../content/writing.ts'
-import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { keep, protocolName, wireOf } from '../own.ts'
+import { keep, protocolName, type ResponsesReport, wireOf } from '../own.ts'
 import { ResponsesRequest } from '../schema.ts'
 import type { ResponsesBody, ResponsesItemOf, ResponsesWrittenItem } from '../written.ts'
 import { fields } from './fields.ts'

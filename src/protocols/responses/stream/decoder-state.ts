@@ -6,8 +6,7 @@ import { TranslationError } from '../../../errors.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import type { EmitEvent, MachineState, Shortcut } from '../../../protocol.ts'
 import { type Attachment, accepts, noteOrphan, ordinalOf } from '../content/reasoning.ts'
-import { createResponsesReport, type ResponsesReport } from '../notes.ts'
-import { protocolName } from '../own.ts'
+import { createResponsesReport, protocolName, type ResponsesReport } from '../own.ts'
 
 /** A part that has begun. `value`: its content so far. */
 export type OpenPart = {

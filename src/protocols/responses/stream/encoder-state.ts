@@ -16,8 +16,8 @@ import type { Emit, MachineState } from '../../../protocol.ts'
 import { encodeContainer } from '../content/content.ts'
 import { encodeMessage } from '../content/items.ts'
 import { startWriting, type Writing } from '../content/writing.ts'
-import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import { createResponsesReport, type ResponsesReport } from '../own.ts'
 import {
   type Envelope,
   type Fallbacks,
