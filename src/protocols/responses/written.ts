@@ -1,5 +1,5 @@
 import type { WireLogprob } from '../../kit/response/logprobs.ts'
-import type { Any, AsSdk, Named } from '../../kit/schema/sdk-types.ts'
+import type { AsSdk, Named } from '../../kit/schema/sdk-types.ts'
 import type { Written } from '../../kit/schema/written.ts'
 import type * as read from './schema.ts'
 
@@ -107,8 +107,8 @@ export type ResponsesHosted =
   | {
       type: 'web_search'
       filters?: { allowed_domains: string[] }
-      search_context_size?: string
-      user_location?: object
+      search_context_size?: 'low' | 'medium' | 'high'
+      user_location?: { type: 'approximate'; [part: string]: string }
     }
   | { type: 'code_interpreter'; container: { type: 'auto' } }
   | { type: 'tool_search' }
@@ -270,7 +270,7 @@ export type ResponsesWire = {
   error: ResponsesErrorBody
 }
 
-// ---- as the official SDK has it
+// ---- as the official SDK has it: its words are those of today, and servers may send others
 
 /** A request of responses that wireglot writes. */
 export type ResponsesRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'input' | 'tools'>> & {
@@ -313,7 +313,8 @@ type SentItem =
       status?: Status
     }
   | { type: 'custom_tool_call_output'; call_id: string; output: SentOutput; id?: string }
-  | ClientItem<(ResponsesClientCall | ResponsesClientResult)['type']>
+  | SentClientCall
+  | SentClientResult
 
 type SentCallable =
   | (Omit<AsSdk<Written<read.ResponsesFunctionTool>>, 'parameters' | 'strict'> & {
@@ -322,29 +323,54 @@ type SentCallable =
     })
   | AsSdk<ResponsesWrittenCustom>
 
-/** Tools that the provider runs have settings that only the SDK lists. */
 type SentTool =
   | SentCallable
   | { type: 'namespace'; name: string; description: string; tools: SentCallable[] }
-  | ({ type: ResponsesHosted['type'] } & Record<'container' | 'server_label' | 'server_url', Any>)
+  | ResponsesHosted
 
 type SentText = Omit<SentPart<'output_text'>, 'logprobs'>
 
 type SentOutput = string | SentPart<'input_text' | 'input_image' | 'input_file'>[]
 
-/** A call of a tool that the client runs, or its result. Each type has some of these fields. */
-type ClientItem<Type> = { type: Type; call_id: string } & Record<
-  | 'action'
-  | 'arguments'
-  | 'environment'
-  | 'execution'
-  | 'id'
-  | 'operation'
-  | 'output'
-  | 'status'
-  | 'tools',
-  Any
->
+/** A call of a tool that the client runs. */
+type SentClientCall = { id: string; call_id: string } & (
+  | {
+      type: 'shell_call'
+      status: Status
+      action: { commands: string[]; timeout_ms: number | null; max_output_length: number | null }
+      environment: { type: 'local' } | null
+    }
+  | {
+      type: 'local_shell_call'
+      status: Status
+      action: { type: 'exec'; command: string[]; env: { [name: string]: string } }
+    }
+  | {
+      type: 'apply_patch_call'
+      status: 'in_progress' | 'completed'
+      operation:
+        | { type: 'create_file' | 'update_file'; path: string; diff: string }
+        | { type: 'delete_file'; path: string }
+    }
+  | { type: 'tool_search_call'; status: Status; execution: 'client'; arguments: unknown }
+)
+
+type ShellOutput = {
+  stdout: string
+  stderr: string
+  outcome: { type: 'timeout' } | { type: 'exit'; exit_code: number }
+}
+
+type SentClientResult =
+  | { type: 'shell_call_output'; call_id: string; output: ShellOutput[] }
+  | { type: 'local_shell_call_output'; id: string; output: string }
+  | {
+      type: 'apply_patch_call_output'
+      call_id: string
+      status: 'completed' | 'failed'
+      output: string
+    }
+  | { type: 'tool_search_output'; call_id: string; execution: 'client'; tools: SentTool[] }
 
 type ReceivedItem =
   | {
@@ -358,7 +384,7 @@ type ReceivedItem =
   | (SentOf<'reasoning', 'id'> & { id: string })
   | SentOf<'function_call'>
   | SentOf<'custom_tool_call'>
-  | ClientItem<ResponsesClientCall['type']>
+  | SentClientCall
   | {
       type: 'image_generation_call'
       id: string
@@ -368,9 +394,12 @@ type ReceivedItem =
     }
 
 type ReceivedText = Omit<SentPart<'output_text'>, 'annotations' | 'logprobs'> & {
-  annotations: Any[]
-  logprobs?: Any
+  annotations: ResponsesAnnotation[]
+  logprobs?: ReceivedLogprob[]
 }
+
+type Token = { token: string; bytes: number[]; logprob: number }
+type ReceivedLogprob = Token & { top_logprobs: Token[] }
 
 /** A complete response, without `output_text`, which the SDK computes. */
 type ReceivedResponse = Omit<
@@ -379,8 +408,8 @@ type ReceivedResponse = Omit<
 > & {
   output: ReceivedItem[]
   /** Null until the response is complete, which the type of the SDK leaves out. */
-  usage?: Any
-  error: { code: Any; message: string } | null
+  usage?: AsSdk<ResponsesWrittenUsage>
+  error: { code: ReceivedCode; message: string } | null
   incomplete_details: { reason?: 'max_output_tokens' | 'content_filter' } | null
   metadata: { [key: string]: string } | null
   parallel_tool_calls: boolean
@@ -389,10 +418,27 @@ type ReceivedResponse = Omit<
   temperature: number | null
   top_p: number | null
   /** As in the request. */
-  instructions: Any
-  tool_choice: Any
-  tools: Any
+  instructions: string | SentItem[] | null
+  tool_choice: ReceivedChoice
+  tools: SentTool[]
 }
+
+type ReceivedCode =
+  | 'server_error'
+  | 'rate_limit_exceeded'
+  | 'invalid_prompt'
+  | 'data_residency_mismatch'
+  | 'bio_policy'
+  | 'vector_store_timeout'
+
+type ReceivedChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { type: 'function' | 'custom'; name: string }
+  | { type: 'code_interpreter' }
+  | { type: 'mcp'; server_label: string }
+  | { type: 'allowed_tools'; mode: 'auto' | 'required'; tools: { [key: string]: unknown }[] }
 
 type ReceivedPart = ReceivedText | SentPart<'refusal'>
 
@@ -416,7 +462,7 @@ type Misplaced =
   | { type: `response.${'content_part' | 'reasoning_text'}.${string}`; summary_index: number }
   | { type: `response.reasoning_summary_${string}`; content_index: number }
 
-type Indexed = { item_id: string; output_index: number; logprobs: Any }
+type Indexed = { item_id: string; output_index: number; logprobs: ReceivedLogprob[] }
 
 type ReceivedOf<Event> = Event extends Misplaced
   ? never
