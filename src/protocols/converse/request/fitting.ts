@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId, mapName, mapProperty, shortId } from '../../../kit/conversation/ids.ts'
-import { nearestEffort } from '../../../kit/fields/effort.ts'
-import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
+import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
+import { fitEffort } from '../../../kit/fields/fit-effort.ts'
 import { budgetOf, effortOf, leastBudget } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
@@ -98,25 +98,8 @@ const thinking: Edit = (body, { thinking: form = defaults.thinking }, report) =>
 }
 
 /** The effort in the words of the model, behind a budget that is made of it. */
-const effort: Edit = (body, { efforts }, report) => {
-  const own = objectAt(body, 'additionalModelRequestFields')
-  const config = objectAt(own, 'output_config')
-  const { effort: wanted, ...rest } = config
-  if (efforts === undefined || typeof wanted !== 'string') return body
-  const word = nearestEffort(wanted, wordsOf(efforts))
-  if (word === wanted) return body
-  report.add(
-    word === undefined ? 'reasoning.no-effort' : 'reasoning.effort',
-    '/additionalModelRequestFields/output_config/effort',
-  )
-  const left = { ...rest, ...(word !== undefined && { effort: word }) }
-  return withOwn(
-    body,
-    Object.keys(left).length > 0
-      ? { ...own, output_config: left }
-      : without(own, ['output_config']),
-  )
-}
+const effort: Edit = (body, { efforts }, report) =>
+  fitEffort(body, ['additionalModelRequestFields', 'output_config', 'effort'], efforts, report)
 
 /** Without the object of the model's own fields if it would be empty. */
 const withOwn = (body: JsonObject, own: JsonObject): JsonObject =>

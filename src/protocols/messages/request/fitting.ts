@@ -1,8 +1,8 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId, mapName, mapProperty } from '../../../kit/conversation/ids.ts'
 import { asSystemParts, partsOf } from '../../../kit/conversation/system-text.ts'
-import { nearestEffort } from '../../../kit/fields/effort.ts'
-import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
+import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
+import { fitEffort } from '../../../kit/fields/fit-effort.ts'
 import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
@@ -133,21 +133,8 @@ const withEffort = (body: JsonObject, effort: string | undefined): JsonObject =>
     ? body
     : { ...body, output_config: { ...configOf(body), effort } }
 
-const effort: Edit = (body, { efforts }, report) => {
-  const wanted = effortIn(body)
-  if (efforts === undefined || wanted === undefined) return body
-  const word = nearestEffort(wanted, wordsOf(efforts))
-  if (word === wanted) return body
-  report.add(
-    word === undefined ? 'reasoning.no-effort' : 'reasoning.effort',
-    '/output_config/effort',
-  )
-  const rest = without(configOf(body), ['effort'])
-  if (word !== undefined) return { ...body, output_config: { ...rest, effort: word } }
-  return Object.keys(rest).length > 0
-    ? { ...body, output_config: rest }
-    : without(body, ['output_config'])
-}
+const effort: Edit = (body, { efforts }, report) =>
+  fitEffort(body, ['output_config', 'effort'], efforts, report)
 
 /** A model that cannot be forced decides itself. */
 const toolChoice: Edit = (body, _, report) => {

@@ -1,7 +1,7 @@
 import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
-import { nearestEffort } from '../../../kit/fields/effort.ts'
-import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
+import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
+import { fitEffort } from '../../../kit/fields/fit-effort.ts'
 import { isObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitOutput, fitTool, fitTools } from '../../../kit/tools/fit-tool.ts'
@@ -47,22 +47,8 @@ export function toolTypes(wire: unknown): string[] {
   ]
 }
 
-const effort: Edit = (body, { efforts }, report) => {
-  const { reasoning } = body
-  const wanted = isObject(reasoning) ? reasoning['effort'] : undefined
-  if (efforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
-  const known = wordsOf(efforts)
-  const word =
-    wanted === 'none' && !known.includes('none')
-      ? nearestEffort('minimal', known)
-      : nearestEffort(wanted, known)
-  if (word === wanted) return body
-  const rest = without(reasoning, ['effort'])
-  report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/reasoning/effort')
-  return word === undefined && Object.keys(rest).length === 0
-    ? without(body, ['reasoning'])
-    : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
-}
+const effort: Edit = (body, { efforts }, report) =>
+  fitEffort(body, ['reasoning', 'effort'], efforts, report)
 
 const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   if (taken === 'keep') return body
