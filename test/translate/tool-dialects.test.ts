@@ -65,6 +65,27 @@ describe('strict functions toward servers that require every property', () => {
   })
 })
 
+test('a chain of references may be longer than the stack of calls', () => {
+  const links = Array.from({ length: 10_000 }, (_, i): [string, Schema] => [
+    `d${i}`,
+    i > 0 ? { $ref: `#/$defs/d${i - 1}` } : city,
+  ])
+  const schema = {
+    ...closed,
+    properties: { city: { $ref: '#/$defs/d9999' } },
+    $defs: Object.fromEntries(links),
+  }
+  for (const from of protocolNames)
+    for (const to of ['messages', 'converse'] as const) {
+      const { notes } = written(to, schema, {
+        from,
+        model: 'anthropic.claude-sonnet-4-5',
+        ...(from !== 'generate-content' && { strict: true }),
+      })
+      expect(notes).toEqual([])
+    }
+})
+
 test('Claude gets at most twenty strict functions, also within its protocol', () => {
   const tools = Array.from({ length: 22 }, (_, i) => ({
     name: `f${i}`,

@@ -1,13 +1,7 @@
 import type { Place } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
 import { schemaAt } from './schema-references.ts'
-import {
-  closeObjects,
-  everySchema,
-  fitSchema,
-  mapSchemas,
-  type SchemaSubset,
-} from './schema-subset.ts'
+import { closeObjects, everySchema, fitSchema, type SchemaSubset } from './schema-subset.ts'
 import { hasLookaround } from './strict-subset.ts'
 
 type Reporting = {
@@ -96,21 +90,34 @@ function isSpread({ allOf, then, else: other }: JsonObject): boolean {
 
 /** Does each reference lead to a place that does not contain itself? Grammars have no recursion. */
 function endsSomewhere(root: JsonObject): boolean {
-  const done = new Set<JsonObject>()
-  const isWell = (schema: JsonObject, open: readonly JsonObject[]): boolean => {
-    let fits = true
-    mapSchemas(schema, one => {
-      if (!fits || one['$ref'] === undefined) return one
-      const place = String(one['$ref'])
-      const found = place.startsWith('#/') ? schemaAt(root, place) : undefined
-      if (!found || found === root || open.includes(found)) fits = false
-      else if (!done.has(found)) {
-        done.add(found)
-        fits = isWell(found, [...open, found])
-      }
-      return one
-    })
-    return fits
+  const isOpen = new Map<JsonObject, boolean>()
+  // A chain of references may be longer than the stack of calls is deep.
+  const path: { from: JsonObject; left: (JsonObject | undefined)[] }[] = []
+  const follow = (from: JsonObject) => {
+    isOpen.set(from, true)
+    path.push({ from, left: namedIn(from, root) })
   }
-  return isWell(root, [root])
+  follow(root)
+  for (let last = path.at(-1); last; last = path.at(-1)) {
+    if (last.left.length === 0) {
+      isOpen.set(last.from, false)
+      path.pop()
+      continue
+    }
+    const next = last.left.pop()
+    if (!next || isOpen.get(next)) return false
+    if (!isOpen.has(next)) follow(next)
+  }
+  return true
+}
+
+/** What the references in a schema name, as far as they are places in `root`. */
+function namedIn(schema: JsonObject, root: JsonObject): (JsonObject | undefined)[] {
+  const named: (JsonObject | undefined)[] = []
+  everySchema(schema, ({ $ref }) => {
+    if ($ref !== undefined)
+      named.push(String($ref).startsWith('#/') ? schemaAt(root, String($ref)) : undefined)
+    return true
+  })
+  return named
 }
