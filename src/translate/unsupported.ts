@@ -71,7 +71,7 @@ export function withoutWritten(
   { to, caller, body, notes }: Translated,
 ): Less<unknown> {
   if (fields.length === 0) return { body: wire, notes }
-  const isMade = ({ kind, path }: Note, place: string) => kind === 'synthesized' && path === place
+  const synthesized = new Set(notes.filter(isSynthesized).map(({ path }) => path))
   const made = new Set<string>()
   const demanded = to.outputLimit && to.fieldNames['maxOutputTokens']
   // Encoders ask for usage in streams by themselves.
@@ -83,7 +83,7 @@ export function withoutWritten(
     keys => {
       const place = pointer(keys)
       const isRequested = optionKeys.some(one => `/${one}/`.startsWith(`${place}/`))
-      if (!isRequested && !notes.some(note => isMade(note, place)))
+      if (!isRequested && !synthesized.has(place))
         return pointerIn(canonicalPath(keys.join('.'), to), caller, body)
       made.add(place)
       return undefined
@@ -91,12 +91,11 @@ export function withoutWritten(
   )
   return {
     body: less.body,
-    notes: [
-      ...notes.filter(note => !made.has(note.path) || !isMade(note, note.path)),
-      ...less.notes,
-    ],
+    notes: [...notes.filter(note => !made.has(note.path) || !isSynthesized(note)), ...less.notes],
   }
 }
+
+const isSynthesized = ({ kind }: Note) => kind === 'synthesized'
 
 /** Does the body have any of these fields? */
 export const hasAnyField = (body: unknown, fields: readonly string[]): boolean =>
@@ -113,16 +112,43 @@ function takeOut(
   placeOf: (keys: Keys) => string | undefined,
 ): Less<unknown> {
   const notes: Note[] = []
-  let left = body
-  for (const keys of fields.flatMap(field => eachOf(body, field))) {
-    const found = foundAt(left, keys)
-    if (!found) continue
-    left = lackingAt(left, found)
-    const path = placeOf(found)
+  const onFound = (keys: Keys) => {
+    const path = placeOf(keys)
     if (path !== undefined)
       notes.push({ kind: refused.kind, reason: refused.meaning, path, code: 'model.unsupported' })
   }
+  const left = fields.reduce((one, keys) => lacking(one, keys, [], onFound), body)
   return { body: left, notes }
+}
+
+/**
+ * A copy without what is at these keys, and without an object that this leaves empty. The same value
+ * if nothing is there. `*` is every entry of a list, all of which are taken out in one walk.
+ */
+function lacking(
+  value: unknown,
+  [key = '', ...rest]: Keys,
+  before: Keys,
+  onFound: (keys: Keys) => void,
+): unknown {
+  if (Array.isArray(value)) {
+    const left = value.map((entry: unknown, i) =>
+      key === '*' || key === String(i)
+        ? lacking(entry, rest, [...before, String(i)], onFound)
+        : entry,
+    )
+    return left.some((entry, i) => entry !== value[i]) ? left : value
+  }
+  if (!isObject(value)) return value
+  const own = Object.hasOwn(value, key) ? key : spelledIn(value, key)
+  if (own === undefined) return value
+  const keys = [...before, own]
+  if (rest.length === 0) onFound(keys)
+  const inner = rest.length > 0 ? lacking(value[own], rest, keys, onFound) : undefined
+  if (rest.length > 0 && inner === value[own]) return value
+  return Array.isArray(inner) || (isObject(inner) && Object.keys(inner).length > 0)
+    ? { ...value, [own]: inner }
+    : outOf(value, [own])
 }
 
 /** The path of each list entry that `*` matches. */
@@ -175,19 +201,6 @@ function isSpelled(name: string, other: string): boolean {
     if (i >= name.length || j >= other.length) return i >= name.length && j >= other.length
     if ((name.charCodeAt(i) | 0x20) !== (other.charCodeAt(j) | 0x20)) return false
   }
-}
-
-/**
- * A copy without what is at these keys, which exist, and without an object that this leaves empty.
- */
-function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
-  if (Array.isArray(value))
-    return value.map((entry: unknown, i) => (String(i) === key ? lackingAt(entry, rest) : entry))
-  const object = value as JsonObject
-  const inner = rest.length > 0 ? lackingAt(object[key], rest) : undefined
-  return Array.isArray(inner) || (isObject(inner) && Object.keys(inner).length > 0)
-    ? { ...object, [key]: inner }
-    : outOf(object, [key])
 }
 
 /** These fields are converted into each other. */
