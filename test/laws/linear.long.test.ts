@@ -76,14 +76,17 @@ function fasterThanLinear({ how, body }: Growth, work: (body: unknown) => void):
 /** One body with the fields of all. The first one counts. */
 const merged = (bodies: readonly object[]): object => Object.assign({}, ...bodies.toReversed())
 
-/** A vendor that demands much of requests in this protocol. */
-const strictVendors: Record<ProtocolName, VendorName> = {
-  'chat-completions': 'mistral',
-  responses: 'xai',
-  messages: 'minimax',
-  'generate-content': 'vertex',
-  converse: 'bedrock',
+/** Vendors that demand much of requests in this protocol, together all that one may demand. */
+const strictVendors: Record<ProtocolName, readonly VendorName[]> = {
+  'chat-completions': ['mistral', 'zai'],
+  responses: ['xai'],
+  messages: ['minimax', 'anthropic'],
+  'generate-content': ['vertex'],
+  converse: ['bedrock'],
 }
+
+/** With no vendor, and with each of those. */
+const asked = (to: ProtocolName) => [{}, ...strictVendors[to].map(vendor => ({ vendor }))]
 
 /** `isNested`: the definitions stand deeper in the schema. */
 type Defined = { refers(name: string): string; by(name: string): object; isNested?: true }
@@ -99,6 +102,22 @@ const references: Record<string, Defined> = {
   },
   nothing: { refers: name => `#/$defs/${name}/none`, by: () => ({ type: 'string' }) },
 }
+
+/** Messages that some servers want joined: those of the user, with instructions between them. */
+const turns: Record<ProtocolName, (length: number) => object> = {
+  'chat-completions': length => ({ messages: alternating(length, { content: 'x' }) }),
+  responses: length => ({ input: alternating(length, { content: 'x' }) }),
+  messages: length => ({ max_tokens: 5, messages: alternating(length, { content: 'x' }) }),
+  'generate-content': length => ({
+    contents: Array(length).fill({ role: 'user', parts: [{ text: 'x' }] }),
+  }),
+  converse: length => ({
+    messages: Array(length).fill({ role: 'user', content: [{ text: 'x' }] }),
+  }),
+}
+
+const alternating = (length: number, message: object) =>
+  Array.from({ length }, (_, i) => ({ role: i % 2 ? 'system' : 'user', ...message }))
 
 /** Requests that are refused without this option would end early. */
 const lenient = { onUnresolvable: 'note' }
@@ -139,7 +158,7 @@ describe.each(protocolNames)('%s takes steps proportional to the length of', fro
     const faults = growths(merged(requests[from])).flatMap(growth =>
       fasterThanLinear(growth, given => {
         for (const to of protocolNames)
-          for (const more of [{}, { vendor: strictVendors[to] }])
+          for (const more of asked(to))
             translateRequest(given as never, { from, to, ...lenient, ...more } as never)
         referencesOf(given as never, { protocol: from } as never)
         detectProtocol(given)
@@ -159,9 +178,22 @@ describe.each(protocolNames)('%s takes steps proportional to the length of', fro
     }
     const faults = fasterThanLinear({ how, body }, given => {
       for (const to of protocolNames)
-        for (const more of [{}, { vendor: strictVendors[to] }])
+        for (const more of asked(to))
           translateRequest(given as never, { from, to, ...lenient, ...more } as never)
     })
+    expect(faults).toEqual([])
+  })
+
+  test('turns that are joined, to every protocol', () => {
+    const body = (length: number) => ({ model: 'm', ...turns[from](length) })
+    // Each alone: in the sum of all, one that grows faster is not seen.
+    const faults = protocolNames.flatMap(to =>
+      asked(to).flatMap(more =>
+        fasterThanLinear({ how: `turns to ${to}`, body }, given => {
+          translateRequest(given as never, { from, to, ...lenient, ...more } as never)
+        }),
+      ),
+    )
     expect(faults).toEqual([])
   })
 

@@ -5,6 +5,7 @@ import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
 import { fitEffort } from '../../../kit/fields/fit-effort.ts'
 import { budgetOf, effortOf } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { append } from '../../../kit/text/append.ts'
 import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
 import {
   alwaysThinks,
@@ -72,6 +73,7 @@ const placement: Edit = (body, { systemPlacement: where }, report) => {
     (where === 'auto' && takesMidSystem(modelOf(body)))
   if (takes || !Array.isArray(messages) || !messages.some(isSystem)) return body
   const placed: JsonObject[] = []
+  let joined: (JsonObject & { content: JsonObject[] }) | undefined
   for (const [i, message] of messages.entries()) {
     if (!isObject(message)) return body
     const user = isSystem(message)
@@ -79,12 +81,12 @@ const placement: Edit = (body, { systemPlacement: where }, report) => {
       : message
     if (user !== message) report.add('system.mid-conversation-as-user', `/messages/${i}`)
     const last = placed.at(-1)
-    if (user['role'] === 'user' && last?.['role'] === 'user')
-      placed[placed.length - 1] = {
-        ...last,
-        content: [...partsOf(last['content']), ...partsOf(user['content'])],
-      }
-    else placed.push(user)
+    if (user['role'] !== 'user' || last?.['role'] !== 'user') placed.push(user)
+    else if (last === joined) append(joined.content, partsOf(user['content']))
+    else {
+      joined = { ...last, content: [...partsOf(last['content']), ...partsOf(user['content'])] }
+      placed[placed.length - 1] = joined
+    }
   }
   return { ...body, messages: placed }
 }
