@@ -90,7 +90,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'translate',
       'vendors',
     ],
-    packages: ['jsonrepair'],
+    packages: [],
   },
   'clients.ts': { rooms: ['address', 'clients', 'protocols/index.ts'], packages: [] },
   'models.ts': { rooms: ['models'], packages: [] },

@@ -1,19 +1,13 @@
-import { jsonrepair } from 'jsonrepair'
 import type { JsonSchema } from '../canonical/tool.ts'
-import { isBottomless, isObject, type JsonObject, parseJson } from '../kit/json/json.ts'
+import { isObject, type JsonObject, parseJson } from '../kit/json/json.ts'
+import { strictJson } from './loose-json.ts'
 
 /** A longer text is not repaired. In UTF-16 units. */
 const longest = 4 * 1024 * 1024
 
-/** A JSON value that is not quite JSON, as JSON text. Undefined: it cannot be known what it means. */
-export function repaired(text: string): string | undefined {
-  if (text.length > longest || isBottomless(text)) return undefined
-  try {
-    return jsonrepair(text)
-  } catch {
-    return undefined
-  }
-}
+/** An object or list that is not quite JSON, as JSON. Undefined: it cannot be known what it means. */
+export const repaired = (text: string): string | undefined =>
+  text.length > longest ? undefined : strictJson(text)
 
 /**
  * Arguments of a finished call that are no JSON object, as one. Undefined: they are one, or no
