@@ -1,5 +1,12 @@
-import { Readable } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
+import { Readable, Transform, type TransformCallback } from 'node:stream'
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  type Inflate,
+  constants as zlib,
+} from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import type { Signal } from './abort-controller.ts'
 import { createAgents } from './agents.ts'
@@ -244,10 +251,40 @@ function decoderFor(encoding: string) {
     case 'x-gzip':
       return createGunzip({ flush: zlib.Z_SYNC_FLUSH })
     case 'deflate':
-      return createInflate({ flush: zlib.Z_SYNC_FLUSH })
+      return new Inflating()
     case 'br':
       return createBrotliDecompress({ flush: zlib.BROTLI_OPERATION_FLUSH })
     default:
       return undefined
+  }
+}
+
+/** Deflate as it is meant, or without the head of zlib, as some servers send it. */
+class Inflating extends Transform {
+  #inner: Inflate | undefined
+
+  override _transform(chunk: Buffer, _: BufferEncoding, done: TransformCallback): void {
+    this.#inner ??= this.#innerFor(chunk)
+    this.#inner.write(chunk, done)
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (!this.#inner) done()
+    else this.#inner.once('end', () => done()).end()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#inner?.destroy()
+    done(error)
+  }
+
+  #innerFor([first = 0]: Buffer): Inflate {
+    // The head names its only method, 8.
+    const hasHead = (first & 0x0f) === 8
+    const flush = { flush: zlib.Z_SYNC_FLUSH }
+    const inner: Inflate = hasHead ? createInflate(flush) : createInflateRaw(flush)
+    inner.on('data', (chunk: Buffer) => this.push(chunk))
+    inner.on('error', error => this.destroy(error))
+    return inner
   }
 }

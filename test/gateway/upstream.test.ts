@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { urlOf } from '../../src/address/paths.ts'
 import { translateRequest, translateResponse } from '../../src/index.ts'
@@ -568,6 +568,7 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ['gzip, br', bytes => brotliCompressSync(gzipSync(bytes))],
     ['br, gzip', bytes => gzipSync(brotliCompressSync(bytes))],
     ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
   ])('decompresses responses with the content-encoding %s', async (encoding, compressed) => {
     const { url } = await upstream((response, { json }) => {
       const stream = json['stream'] === true
@@ -583,6 +584,16 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       const response = await ask(...asking('messages', { stream }))
       expect(await response.text()).toContain('Hel')
     }
+  })
+
+  test.each(['gzip', 'deflate', 'br'])('says that %s is damaged', async encoding => {
+    const { url } = await upstream(
+      sendJson(200, responses.messages, { 'content-encoding': encoding }),
+    )
+    const ask = await start(one(url, 'messages'))
+    const response = await ask(...asking('chat-completions'))
+    expect(response.status).toBe(502)
+    expect(await response.text()).toContain('the response of the upstream is damaged')
   })
 
   test.each([0, 8, 20])('a frame that is damaged at byte %i is a 502', async at => {

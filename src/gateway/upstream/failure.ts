@@ -161,7 +161,12 @@ function eventIn(text: string): unknown {
 export function unreachable(error: unknown): GatewayError {
   const code = codeOf(error)
   if (code === undefined && isFault(error)) return rejectionOf(error, 'upstream')
-  const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
+  // Codes of decompression.
+  const isDamaged = /^(Z_\w+_ERROR|ERR__ERROR_FORMAT)/.test(code ?? '')
+  const what = isDamaged
+    ? 'the response of the upstream is damaged'
+    : 'the upstream could not be reached'
+  const message = `${what}${code ? ` (${code})` : ''}`
   if (/TIMEOUT|ETIMEDOUT/.test(code ?? ''))
     return new GatewayError({ status: 504, kind: 'timeout', message }, { cause: error })
   return new GatewayError(
