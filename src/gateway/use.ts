@@ -54,7 +54,8 @@ export function useOfCall(
   if (!hasCounts && bytes === 0 && failure?.error.protocol !== undefined) return usage
   const written = Math.max(tokensOfLength(bytes), expected)
   const { input, output } = hasCounts ? usage : {}
-  const isFinal = output !== undefined && finished
+  // Some upstreams count no output, whatever they send.
+  const isFinal = output !== undefined && finished && (output > 0 || bytes === 0)
   const estimated = isFinal || written <= (output ?? 0) ? output : written
   if (input !== undefined && estimated === output) return usage
   return {

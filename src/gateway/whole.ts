@@ -131,7 +131,8 @@ export async function responseForClient(
   trace.usage ??= usage ?? {}
   if (isObject(read.value) && typeof read.value['id'] === 'string')
     trace.responseId = read.value['id']
-  if (!usage && opened.kind === 'json') trace.received = wholeWithoutCounts(read.value, from)
+  if (!usage?.output && opened.kind === 'json')
+    trace.received = wholeWithoutCounts(read.value, from)
   // Between equal protocols a failed response is passed on unchanged; clients of other protocols
   // get an HTTP error.
   if (error && from !== protocol) throw failedStream(error)

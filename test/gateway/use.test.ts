@@ -135,6 +135,27 @@ describe.each(hostsOf(import.meta.url))('through %s, use is estimated', (_, star
     }
   })
 
+  test.each(names)('when an upstream of %s counts no output', async served => {
+    const { records, hooks } = recording()
+    const withoutOutput = (text: string) =>
+      text
+        .replace(/"(completion_tokens|output_tokens|candidatesTokenCount)":\d+/g, '"$1":0')
+        .replace(/"(total_tokens|totalTokenCount)":\d+/g, '"$1":3')
+    const text = withoutOutput(JSON.stringify(responses[served]).replace('Hello', long))
+    const frames = streams[served].map(frame => withoutOutput(frame.replace('Hel', long)))
+    for (const client of ['chat-completions', 'messages'] as const) {
+      const up = await upstream(sendJson(200, text), sendStream(frames))
+      const ask = await start(one(up.url, served), hooks)
+      for (const stream of [false, true])
+        await (await ask(paths[client], post({ ...requests[client], stream }))).text()
+    }
+    await until(() => records.length === 4)
+    for (const { usage } of records) {
+      expect(usage).toMatchObject({ input: expect.any(Number), estimated: true })
+      expect(usage?.output).toBeGreaterThanOrEqual(1_000)
+    }
+  })
+
   test('when a stream breaks off, beyond what was counted', async () => {
     const { records, hooks } = recording()
     const up = await upstream(sendStream(untilUsage.messages, { cut: true }))

@@ -14,7 +14,7 @@ import type { Trace } from '../request-context.ts'
 export function takeUsage(bytes: Uint8Array, trace: Trace): void {
   const usage = usageIn(outlineOf(bytes, membersOf(bytes)))
   if (usage) trace.usage = usage
-  else trace.received = { written: writtenIn(parsed(textOf(bytes))), finished: true }
+  if (!usage?.output) trace.received = { written: writtenIn(parsed(textOf(bytes))), finished: true }
 }
 
 /** Reads the usage of a stream while it passes. A frame that is too long to be read is a file. */

@@ -153,7 +153,7 @@ function seenOf(
   if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"']))
     return undefined
   const outcome = from.outcome(value, settings)
-  return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00'])
+  return outcome.usage?.output && !outcome.error && !mayHoldAny(bytes, ['\\u00'])
     ? { value, bytes, outcome }
     : undefined
 }
