@@ -90,11 +90,10 @@ export const moonshot = {
       sources: [synaps, agentscope, pydanticAi],
     },
     {
-      fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is left out, which means true; some clients report that it is refused.',
+      fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is read; without it, arguments are enforced.',
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'typed' }, chatCompletions: { namesByLetter: true } },
-      refuses: ['tools.*.function.strict'],
-      sources: [toolUse, aiSdk, agentscope, schemaTypes, schemaReferences, toolNames],
+      sources: [toolUse, agentscope, schemaTypes, schemaReferences, toolNames],
     },
   ],
 } as const satisfies Vendor

@@ -117,9 +117,7 @@ describe.each(rows)('%s at %s (%s), %s', (name, vendor, host, model) => {
   })
 
   test('gets what it takes unchanged', () => {
-    // One of these vendors refuses the flag itself.
-    const strict = vendor !== 'moonshot'
-    const given = requests[name]([{ name: 'add', schema: closed, ...(strict && { strict }) }])
+    const given = requests[name]([{ name: 'add', schema: closed, strict: true }])
     const { body, context } = translateRequest(given, { from: name, to: name, vendor })
     expect(body).toBe(given)
     expect(context).toEqual({ from: name, to: name })

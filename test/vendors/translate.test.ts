@@ -289,3 +289,25 @@ describe('a call of the history whose arguments were cut off', () => {
     expect(own('{"q": "ls', 'deepseek').body).toMatchObject(request('{"q": "ls'))
   })
 })
+
+test('Moonshot gets strict functions as they are, since it enforces open schemas, too', () => {
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } }
+  for (const strict of [true, false])
+    for (const [from, tool] of [
+      ['chat-completions', { type: 'function', function: { name: 'find', parameters, strict } }],
+      ['responses', { type: 'function', name: 'find', parameters, strict }],
+    ] as const) {
+      const { body, notes } = translateRequest(
+        {
+          model: 'kimi-k3',
+          ...(from === 'responses'
+            ? { input: 'hi' }
+            : { messages: [{ role: 'user', content: 'hi' }] }),
+          tools: [tool],
+        } as never,
+        { from, to: 'chat-completions', vendor: 'moonshot' },
+      )
+      expect(body).toMatchObject({ tools: [{ function: { strict } }] })
+      expect(notes).toEqual([])
+    }
+})

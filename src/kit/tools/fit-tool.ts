@@ -8,8 +8,11 @@ export function dialectOf(taken: ToolOptions['schemas'], own: SchemaDialect): Sc
   switch (taken) {
     case 'plain':
       return Object.assign({}, own, plain)
-    case 'typed':
-      return Object.assign({}, own, typed)
+    case 'typed': {
+      // Every schema in this form is one that it enforces.
+      const { strict: _, ...lax } = own
+      return Object.assign({}, lax, typed)
+    }
     case 'flat':
       return { ...own, plainRoot: true, references: 'none', rootKeys: flatRoot }
     case 'linear':

@@ -54,10 +54,10 @@ export const moonshot: Simulator = {
         if (bad.some(Boolean)) return `tools: the schema is not valid MFJS: ${bad.find(Boolean)}`
         if (offered(body).some(({ schema }) => isJson(schema) && '$schema' in schema))
           return 'tools: $schema at the root'
-        const strict = listOf(body['tools']).some(
-          ({ function: fn }) => isJson(fn) && fn['strict'] !== undefined,
+        const odd = listOf(body['tools']).some(
+          ({ function: fn }) => isJson(fn) && !/^(true|false|undefined)$/.test(`${fn['strict']}`),
         )
-        return strict ? 'tools: strict is not supported' : undefined
+        return odd ? 'tools: strict is no boolean' : undefined
       },
       usageIn: 'finish-chunk',
       usage: () => ({

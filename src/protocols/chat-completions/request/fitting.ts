@@ -20,6 +20,8 @@ const schemaDialect: SchemaDialect = {
   patterns: 'python',
   outputWithout: ['propertyNames'],
 }
+/** Of servers that enforce each schema in their form. */
+const { strict: _, ...enforcedDialect } = schemaDialect
 
 const later = {
   auto: 'user',
@@ -40,11 +42,13 @@ export function demands(
     systemPlacement = defaults.systemPlacement,
     instructionsRole,
     customTools,
+    schemas,
   }: Options,
 ): Demands {
   return {
     lateTools: 'list',
-    schemas: schemaDialect,
+    // What a vendor demands besides is edited in what is written.
+    schemas: schemas === 'typed' ? enforcedDialect : schemaDialect,
     instructions: {
       later: later[systemPlacement],
       joined: true,
