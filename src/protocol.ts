@@ -376,11 +376,17 @@ export type SchemaDialect = {
   outputWithout?: readonly string[]
   /**
    * `closed`: strict functions have closed objects with all properties required, and no other
-   * keywords than few. `grammar`: they have closed objects and no keywords that a grammar cannot
+   * keywords than few. Limits: they have closed objects and no keywords that a grammar cannot
    * express; encoders see to it, except between equal protocols. Absent: all are taken.
    */
-  strict?: 'closed' | 'grammar'
+  strict?: 'closed' | GrammarLimits
 }
+
+/**
+ * How much of what a request enforces becomes one grammar: functions, properties that are not
+ * required, and schemas of several types.
+ */
+export type GrammarLimits = { functions: number; optional: number; unions: number }
 
 /**
  * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order

@@ -1,12 +1,12 @@
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse, Finish } from '../canonical/response.ts'
+import { instructed } from '../kit/conversation/instructed.ts'
 import { parseJson } from '../kit/json/json.ts'
 import { jsonInstruction } from '../kit/response/json-instruction.ts'
 import { isLimit } from '../kit/tools/cut-calls.ts'
 import type { Emit } from '../protocol.ts'
 import type { BridgeReport } from './notes.ts'
-import { instructed } from './prompted-tools.ts'
 import { repaired } from './repair.ts'
 
 /** The request for a server without a format of the output: the instructions ask for the JSON. */

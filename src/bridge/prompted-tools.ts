@@ -1,6 +1,7 @@
 import type { Message, Part, TextPart, ToolCallPart } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../canonical/tool.ts'
+import { instructed } from '../kit/conversation/instructed.ts'
 import { omitUndefined } from '../kit/fields/omit.ts'
 import { writeExact } from '../kit/json/digits.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
@@ -74,17 +75,6 @@ const textAt = (text: string, { at }: Part): TextPart => ({
   text,
   ...(at !== undefined && { at }),
 })
-
-/** The conversation with one more instruction. */
-export function instructed(messages: readonly Message[], text: string): Message[] {
-  const [first, ...others] = messages
-  if (first?.role !== 'system')
-    return [
-      { role: 'system', origin: 'instructions', parts: [{ type: 'text', text }] },
-      ...messages,
-    ]
-  return [{ ...first, parts: [...first.parts, { type: 'text', text: `\n\n${text}` }] }, ...others]
-}
 
 function instructions(
   functions: readonly FunctionTool[],

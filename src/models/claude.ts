@@ -74,6 +74,14 @@ export const takesSerialCalls = (model: string | undefined): boolean =>
 export const bindsThinking = (model: string | undefined): boolean =>
   claude(model).preservedThinking === true
 
+/**
+ * How much a server enforces in one request: strict functions, properties that are not required,
+ * and schemas of several types, those of the response included.
+ * Sources: https://platform.claude.com/docs/en/build-with-claude/structured-outputs (2026-11-30),
+ * https://github.com/elie222/inbox-zero/issues/2323 (2026-04-20)
+ */
+export const grammarLimits = { functions: 20, optional: 24, unions: 16 } as const
+
 /** Converse takes neither strict tools nor a schema for the response. */
 export const refusesSchemas = (model: string | undefined): boolean =>
   claude(model).converseSchemas === false

@@ -60,3 +60,89 @@ describe.each(['chat-completions', 'responses'] as const)('the schema of a respo
     expect(notes.map(({ code }) => code)).not.toContain('schema.keywords')
   })
 })
+
+describe.each([
+  ['messages', 'anthropic', 'claude-opus-5'],
+  ['converse', 'bedrock', 'us.anthropic.claude-opus-4-5-v1:0'],
+] as const)('a schema of which Claude makes no grammar, toward %s', (to, vendor, model) => {
+  const text = { type: 'string' }
+  const named = (count: number, one: object) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, one]))
+  const closed = (properties: object, required = Object.keys(properties)) => ({
+    type: 'object',
+    properties,
+    required,
+    additionalProperties: false,
+  })
+  const union = { anyOf: [text, { type: 'null' }] }
+  const node = closed({ next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } })
+  const callers = [
+    'chat-completions',
+    'responses',
+    'generate-content',
+    'messages',
+    'converse',
+  ] as const
+
+  const read = (from: ProtocolName, given: object, more: object = {}) => {
+    const { body, notes } = translateRequest(
+      { ...(written(from, given) as object), ...(from !== 'converse' && { model }), ...more },
+      { from, to, vendor, model },
+    )
+    const { output, messages, tools } = protocols[to].decodeRequest(body).value
+    const [first] = messages
+    return {
+      format: output?.format,
+      instruction: first?.role === 'system' ? JSON.stringify(first.parts) : '',
+      tools,
+      codes: notes.map(({ code }) => code).filter(code => /^(output\.format|tool\.)/.test(code)),
+    }
+  }
+
+  test.each<[string, object]>([
+    ['25 properties may be left out', closed(named(25, text), [])],
+    ['17 are of several types', closed(named(17, union))],
+    ['it contains itself', { ...closed({ list: { $ref: '#/$defs/node' } }), $defs: { node } }],
+  ])('is asked for in the instructions: %s', (_, given) => {
+    for (const from of callers) {
+      const { format, instruction, codes } = read(from, given)
+      expect(format, from).toBeUndefined()
+      expect(instruction, from).toContain('Respond with JSON that fits this schema')
+      expect(codes, from).toEqual(['output.format-instructed'])
+    }
+  })
+
+  test.each<[string, object]>([
+    ['24 properties may be left out', closed(named(24, text), [])],
+    ['16 are of several types', closed(named(16, union))],
+  ])('is enforced if it is smaller: %s', (_, given) => {
+    for (const from of callers) {
+      const { format, instruction, codes } = read(from, given)
+      expect(format, from).toMatchObject({ type: 'schema' })
+      expect(instruction, from).toBe('')
+      expect(codes, from).toEqual([])
+    }
+  })
+
+  test('leaves its room to strict functions', () => {
+    const parameters = closed(named(20, text), [])
+    const tool = { type: 'function', function: { name: 'find', strict: true, parameters } }
+    const given = closed(named(25, text), [])
+    const { tools, codes } = read('chat-completions', given, { tools: [tool] })
+    expect(tools).toMatchObject([{ strict: true }])
+    expect(codes).toEqual(['output.format-instructed'])
+  })
+})
+
+test('a schema of any size reaches other models on Converse, and unknown servers of messages', () => {
+  const properties = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`p${i}`, {}]))
+  const given = { type: 'object', properties, additionalProperties: false }
+  const chat = written('chat-completions', given) as object
+  const other = translateRequest(
+    { ...chat, model: 'us.amazon.nova-pro-v1:0' },
+    { from: 'chat-completions', to: 'converse' },
+  )
+  expect(other.notes.map(({ code }) => code)).not.toContain('output.format-instructed')
+  const own = written('messages', given)
+  expect(translateRequest(own, { from: 'messages', to: 'messages' }).body).toBe(own)
+})

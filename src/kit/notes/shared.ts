@@ -494,7 +494,8 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning:
       'The server does not support this response format; the instructions request it in words.',
-    advice: 'See `chatCompletions.formats` and `generateContent.jsonWithTools`.',
+    advice:
+      'See `chatCompletions.formats` and `generateContent.jsonWithTools`. Toward Claude, let the schema have fewer optional properties and unions, and no recursion.',
   },
   'reasoning.budget-raised': {
     kind: 'approximated',

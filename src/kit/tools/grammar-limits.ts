@@ -1,36 +1,41 @@
+import type { GrammarLimits } from '../../protocol.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { isClosable } from './enforceable.ts'
 import { everySchema } from './schema-subset.ts'
-
-/**
- * How much a server takes that makes one grammar of all schemas that it enforces in a request:
- * strict functions, properties that are not required, and schemas of several types.
- * Sources: https://platform.claude.com/docs/en/build-with-claude/structured-outputs (2026-11-30),
- * https://github.com/elie222/inbox-zero/issues/2323 (2026-04-20)
- */
-const most = { functions: 20, optional: 24, unions: 16 }
 
 type Size = { optional: number; unions: number }
 
-/** Does the server take all of these? `format`: the schema of the response, or undefined. */
-export function fitGrammar([format, ...functions]: readonly unknown[]): boolean {
-  if (functions.length === 0) return true
+/** Does the server make one grammar of all of these? `format`: of the response, or undefined. */
+export function fitGrammar(
+  [format, ...functions]: readonly unknown[],
+  most: GrammarLimits,
+): boolean {
   if (functions.length > most.functions) return false
+  if (functions.length === 0 && format === undefined) return true
   const all = [format, ...functions].map(sizeOf)
-  return isWithin({
+  const sum = {
     optional: all.reduce((sum, { optional }) => sum + optional, 0),
     unions: all.reduce((sum, { unions }) => sum + unions, 0),
-  })
+  }
+  return isWithin(sum, most)
 }
 
+/** Does it make a grammar of the schema of the response alone? */
+export const fitsAsFormat = (format: JsonObject, most: GrammarLimits): boolean =>
+  isClosable(format) && isWithin(sizeOf(format), most)
+
 /** Takes schemas of functions as long as they fit with those before. */
-export function grammarBudget(format: unknown): { takes(schema: unknown): boolean } {
+export function grammarBudget(
+  format: unknown,
+  most: GrammarLimits,
+): { takes(schema: unknown): boolean } {
   const used = sizeOf(format)
   let functions = 0
   return {
     takes(schema) {
       const { optional, unions } = sizeOf(schema)
       const next = { optional: used.optional + optional, unions: used.unions + unions }
-      if (functions === most.functions || !isWithin(next)) return false
+      if (functions === most.functions || !isWithin(next, most)) return false
       functions++
       Object.assign(used, next)
       return true
@@ -38,7 +43,8 @@ export function grammarBudget(format: unknown): { takes(schema: unknown): boolea
   }
 }
 
-const isWithin = ({ optional, unions }: Size) => optional <= most.optional && unions <= most.unions
+const isWithin = ({ optional, unions }: Size, most: GrammarLimits) =>
+  optional <= most.optional && unions <= most.unions
 
 function sizeOf(schema: unknown): Size {
   const size = { optional: 0, unions: 0 }

@@ -2,7 +2,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json/json.ts'
 import { enforceable, isClosable, isEnforceable } from '../../kit/tools/enforceable.ts'
-import { fitGrammar } from '../../kit/tools/grammar-limits.ts'
+import { fitGrammar, fitsAsFormat } from '../../kit/tools/grammar-limits.ts'
 import { allowsObject, withObjectArguments } from '../../kit/tools/object-schema.ts'
 import { areSpelled } from '../../kit/tools/property-names.ts'
 import { isInStrictSubset } from '../../kit/tools/strict-subset.ts'
@@ -16,18 +16,19 @@ import type {
 } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { nameTools } from './tool-names.ts'
-import { withFewStrict, withoutDuplicates, withoutStrictness } from './tools.ts'
+import { inFormat, withFewStrict, withoutDuplicates, withoutStrictness } from './tools.ts'
 
 /**
  * Between equal protocols a named vendor gets the tools that it takes, too: one of each name, names
  * and properties that it accepts, and strict ones that it can enforce. What else is in schemas, the
- * protocol fits in what is written.
+ * protocol fits in what is written. So it gets a format of the response that it can enforce.
  */
 export function mendTools(
-  request: CanonicalRequest,
+  given: CanonicalRequest,
   { toolNames, schemas }: Demands,
   report: PassReport,
 ): ReturnType<typeof nameTools> {
+  const request = inFormat(given, schemas?.strict, report)
   const { spell, spellProperty, longest } = toolNames
   const { output } = request
   const tools =
@@ -48,7 +49,9 @@ function enforced(given: Tool, schemas: SchemaDialect = {}, report: PassReport):
   // What the request does not say its server decides.
   if (strictImplied || strict !== true || !parameters || isEnforced(parameters, schemas))
     return tool
-  return schemas.strict === 'grammar' ? inGrammar(tool, report) : withoutStrictness(tool, report)
+  return typeof schemas.strict === 'object'
+    ? inGrammar(tool, report)
+    : withoutStrictness(tool, report)
 }
 
 /**
@@ -98,7 +101,10 @@ export function hasOddTools(
   const { toolNames, schemas } = to.demands(request, options)
   const { spellProperty } = toolNames
   const strict = tools.filter(tool => tool.strict === true).map(({ schema }) => schema)
-  if (schemas?.strict === 'grammar' && !fitGrammar([format, ...strict])) return true
+  if (typeof schemas?.strict === 'object') {
+    if (format && !fitsAsFormat(format, schemas.strict)) return true
+    if (!fitGrammar([format, ...strict], schemas.strict)) return true
+  }
   if (format && spellProperty && !areSpelled(format, spellProperty)) return true
   const seen = new Set<string>()
   return tools.some(tool => {

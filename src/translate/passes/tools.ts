@@ -1,8 +1,10 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { FunctionTool, Tool } from '../../canonical/tool.ts'
+import { instructed } from '../../kit/conversation/instructed.ts'
 import { isObject } from '../../kit/json/json.ts'
+import { jsonInstruction } from '../../kit/response/json-instruction.ts'
 import { isEnforceable } from '../../kit/tools/enforceable.ts'
-import { fitGrammar, grammarBudget } from '../../kit/tools/grammar-limits.ts'
+import { fitGrammar, fitsAsFormat, grammarBudget } from '../../kit/tools/grammar-limits.ts'
 import { withObjectArguments } from '../../kit/tools/object-schema.ts'
 import { outputSchema } from '../../kit/tools/output-schema.ts'
 import { resolveReferences } from '../../kit/tools/schema-references.ts'
@@ -21,7 +23,8 @@ export function fitSchemas(
   dialect: SchemaDialect,
   report: PassReport,
 ): CanonicalRequest {
-  return fitTools(fitFormat(request, dialect, report), dialect, report)
+  const fitted = inFormat(fitFormat(request, dialect, report), dialect.strict, report)
+  return fitTools(fitted, dialect, report)
 }
 
 function fitFormat(
@@ -36,6 +39,20 @@ function fitFormat(
   return schema === format.schema
     ? request
     : { ...request, output: { ...request.output, format: { ...format, schema } } }
+}
+
+/** A schema of the response that cannot be enforced is asked for in the instructions. */
+export function inFormat(
+  request: CanonicalRequest,
+  strictness: SchemaDialect['strict'],
+  report: PassReport,
+): CanonicalRequest {
+  const { format, ...output } = request.output ?? {}
+  if (typeof strictness !== 'object' || format?.type !== 'schema') return request
+  const { schema } = format
+  if (fitsAsFormat(schema, strictness)) return request
+  report.add('output.format-instructed', undefined, 'output.format')
+  return { ...request, output, messages: instructed(request.messages, jsonInstruction(schema)) }
 }
 
 function fitTools(
@@ -83,11 +100,11 @@ export function withFewStrict(
   strictness: SchemaDialect['strict'],
   report: PassReport,
 ): readonly Tool[] {
-  if (strictness !== 'grammar') return tools
+  if (typeof strictness !== 'object') return tools
   const format = output?.format && 'schema' in output.format ? output.format.schema : undefined
   const strict = tools.filter(isStrict)
-  if (fitGrammar([format, ...strict.map(({ parameters }) => parameters)])) return tools
-  const left = grammarBudget(format)
+  if (fitGrammar([format, ...strict.map(({ parameters }) => parameters)], strictness)) return tools
+  const left = grammarBudget(format, strictness)
   return tools.map(tool => {
     const stays = !isStrict(tool) || isLaxAnyway(tool) || left.takes(tool.parameters)
     return stays ? tool : withoutStrictness(tool, report)

@@ -5,6 +5,7 @@ import { fitEffort } from '../../../kit/fields/fit-effort.ts'
 import { budgetOf, effortOf, leastBudget } from '../../../kit/fields/thinking.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
+import { grammarLimits } from '../../../models/claude.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { familyOf } from '../models.ts'
@@ -25,8 +26,7 @@ export function demands({ model }: CanonicalRequest, options: Options): Demands 
   return {
     lateTools: 'list',
     instructions: { later: options.systemPlacement === 'hoist' ? 'front' : 'user' },
-    schemas:
-      family === 'claude' ? Object.assign({}, dialect, { strict: 'grammar' as const }) : dialect,
+    schemas: family === 'claude' ? Object.assign({}, dialect, { strict: grammarLimits }) : dialect,
     toolNames: {
       spell: name => mapName(name, longest),
       spellProperty: mapProperty,

@@ -9,6 +9,7 @@ import { append } from '../../../kit/text/append.ts'
 import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
 import {
   alwaysThinks,
+  grammarLimits,
   takesMidSystem,
   takesNoForcedTool,
   thinksBetweenTools,
@@ -21,7 +22,11 @@ import { isForced } from './tool-choice.ts'
 
 const longest = 128
 
-const schemaDialect: SchemaDialect = { plainRoot: true, strict: 'grammar', checkedNames: true }
+const schemaDialect: SchemaDialect = {
+  plainRoot: true,
+  strict: grammarLimits,
+  checkedNames: true,
+}
 
 const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<
   string,
