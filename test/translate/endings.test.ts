@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { explodeResponse, translateResponse } from '../support/untyped.ts'
 
 /**
@@ -242,5 +243,78 @@ describe.each<[string, Case]>([
     const { out, translator } = streamed(one, to)
     expect(out).not.toContain(text)
     expect(translator.finished).toBe(true)
+  })
+})
+
+describe('a call next to a normal end', () => {
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  const tokens = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+  const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const item = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'f', arguments: '{}' }
+  const ended: Record<ProtocolName, object> = {
+    'chat-completions': {
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: null, tool_calls: [call] },
+          finish_reason: 'stop',
+        },
+      ],
+    },
+    responses: {
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1,
+      model: 'm',
+      status: 'completed',
+      output: [{ ...item, status: 'completed' }],
+    },
+    messages: {
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'tool_use', id: 'c1', name: 'f', input: {} }],
+      stop_reason: 'end_turn',
+      usage,
+    },
+    'generate-content': {
+      candidates: [
+        {
+          content: { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
+          finishReason: 'STOP',
+        },
+      ],
+    },
+    converse: {
+      output: {
+        message: {
+          role: 'assistant',
+          content: [{ toolUse: { toolUseId: 'c1', name: 'f', input: {} } }],
+        },
+      },
+      stopReason: 'end_turn',
+      usage: tokens,
+      metrics: { latencyMs: 1 },
+    },
+  }
+  const said = {
+    'chat-completions': '"finish_reason":"tool_calls"',
+    messages: '"stop_reason":"tool_use"',
+    converse: '"stopReason":"tool_use"',
+  }
+
+  test.each(
+    protocolNames.flatMap(from =>
+      (['chat-completions', 'messages', 'converse'] as const)
+        .filter(to => to !== from)
+        .map(to => [from, to] as const),
+    ),
+  )('is an end for calls, whole and streamed: %s → %s', (from, to) => {
+    const whole = translateResponse(ended[from] as never, { from, to } as never)
+    expect(JSON.stringify(whole.body)).toContain(said[to])
+    const translator = createStreamTranslator({ from, to } as never)
+    const stream = explodeResponse(ended[from] as never, { protocol: from } as never)
+    expect(translator.push(stream) + translator.end()).toContain(said[to])
   })
 })

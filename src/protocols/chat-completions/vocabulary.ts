@@ -104,10 +104,10 @@ export function encodeFinish(
   }
   // The source waits for a tool that has no call on this wire, so the client has nothing to run.
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }
-  // Clients run calls that come with `stop`, so this is not exact.
-  if (reason === 'stop' && hasCalls) return { word: 'stop', exact: false }
-  return reason === 'tool_calls' && single
-    ? { word: 'function_call', exact: true }
+  // Agents stop at `stop`, whatever stands next to it.
+  const isCalled = reason === 'tool_calls' || (reason === 'stop' && hasCalls)
+  return isCalled
+    ? { word: single ? 'function_call' : 'tool_calls', exact: reason === 'tool_calls' }
     : finishWords[reason]
 }
 
