@@ -292,22 +292,21 @@ describe('a call of the history whose arguments were cut off', () => {
 
 test('Moonshot gets strict functions as they are, since it enforces open schemas, too', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
-  for (const strict of [true, false])
-    for (const [from, tool] of [
-      ['chat-completions', { type: 'function', function: { name: 'find', parameters, strict } }],
-      ['responses', { type: 'function', name: 'find', parameters, strict }],
-    ] as const) {
-      const { body, notes } = translateRequest(
-        {
-          model: 'kimi-k3',
-          ...(from === 'responses'
-            ? { input: 'hi' }
-            : { messages: [{ role: 'user', content: 'hi' }] }),
-          tools: [tool],
-        } as never,
-        { from, to: 'chat-completions', vendor: 'moonshot' },
-      )
-      expect(body).toMatchObject({ tools: [{ function: { strict } }] })
-      expect(notes).toEqual([])
+  for (const strict of [true, false]) {
+    const named = { name: 'find', parameters, strict }
+    const bodies = {
+      'chat-completions': {
+        model: 'kimi-k3',
+        messages: [{ role: 'user', content: 'hi' }],
+        tools: [{ type: 'function', function: named }],
+      },
+      responses: { model: 'kimi-k3', input: 'hi', tools: [{ type: 'function', ...named }] },
     }
+    for (const from of ['chat-completions', 'responses'] as const)
+      for (const to of ['chat-completions', 'responses'] as const) {
+        const { body, notes } = translateRequest(bodies[from], { from, to, vendor: 'moonshot' })
+        expect(JSON.stringify(body)).toContain(`"strict":${strict}`)
+        expect(notes.filter(({ code }) => code.startsWith('tool.'))).toEqual([])
+      }
+  }
 })

@@ -1,3 +1,4 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
@@ -18,12 +19,15 @@ const schemaDialect: SchemaDialect = {
   patterns: 'python',
   outputWithout: ['propertyNames'],
 }
+/** Of servers that enforce each schema in their form. */
+const { strict: _, ...enforcedDialect } = schemaDialect
 
 /** Calls and results are items of their own, linked by the id alone. */
-export function demands(): Demands {
+export function demands(_request: CanonicalRequest, { schemas }: Options): Demands {
   return {
     lateTools: 'parts',
-    schemas: schemaDialect,
+    // What a vendor demands besides is edited in what is written.
+    schemas: schemas === 'typed' ? enforcedDialect : schemaDialect,
     toolNames: { spell: name => mapName(name, longest), longest, namespaces: true },
     toolPairs: { uniqueCallIds: 'turn', wireCallId: id => mapCallId(id, validCallId) },
   }
