@@ -280,12 +280,12 @@ export type ResponsesRequest = Named<Omit<AsSdk<ResponsesWire['request']>, 'inpu
 
 type SentPart<Type extends ResponsesWrittenContent['type']> = AsSdk<ResponsesContentOf<Type>>
 
+type Status = 'in_progress' | 'completed' | 'incomplete'
+
 type SentOf<Type extends ResponsesWrittenItem['type'], Key extends PropertyKey = never> = Omit<
   AsSdk<ResponsesItemOf<Type>>,
-  Key
->
-
-type Status = 'in_progress' | 'completed' | 'incomplete'
+  Key | 'status'
+> & { status?: Status }
 
 type SentItem =
   | {
