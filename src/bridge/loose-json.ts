@@ -50,11 +50,15 @@ const space = /\s*/y
 const fence = /\s*(?:```\w*)?\s*/y
 const rest = /^[\s;)}\]`]*$/
 
+/** All of it was escaped, as if it were a text. */
+const escapedWhole = /^\s*[{[]\s*\\"/
+
 /** Deeper values are not repaired. */
 const deepest = 500
 
 /** The object or list in a text, as JSON. Undefined: there is none, or it cannot be known. */
-export function strictJson(text: string): string | undefined {
+export function strictJson(given: string): string | undefined {
+  const text = escapedWhole.test(given) ? given.replace(/\\(["\\/])/g, '$1') : given
   const reader = new Reader(text)
   const value = reader.root()
   return value !== undefined && rest.test(text.slice(reader.at)) ? value : undefined
@@ -72,7 +76,7 @@ const following = {
   key: /\s*(?:[:,}\]]|$)/y,
   // Behind a comma comes a key, and only a key shows that a comma is missing.
   member: new RegExp(
-    `\\s*(?:[}\\]]|$|(?:,[\\s,]*)?(?:${quoted})|,[\\s,]*(?:[}\\]/]|$|${bare}))`,
+    `\\s*(?:[}\\]]|$|(?:,[\\s,]*|(?!.[}\\]]))(?:${quoted})|,[\\s,]*(?:[}\\]/]|$|${bare}))`,
     'y',
   ),
   element: new RegExp(`\\s*(?:[}\\],]|$)|[^\\S\\n]*\\n\\s*[${quotes}]`, 'y'),

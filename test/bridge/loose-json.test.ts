@@ -20,6 +20,12 @@ describe('what models write for JSON', () => {
     ['a fence', '```json\n{"a": 1,}\n```', { a: 1 }],
     ['ends of lines in a text', '{"a": "x\ny\tz"}', { a: 'x\ny\tz' }],
     ['quotes in a text', '{"a": "say "hi", or not", "b": 1}', { a: 'say "hi", or not', b: 1 }],
+    ['quotes at the end of a text', '{"a": "say "hi""}', { a: 'say "hi"' }],
+    [
+      'an escape of the whole',
+      String.raw`{\"a\": \"b\", \"c\": [\"say \\\"hi\\\"\"]}`,
+      { a: 'b', c: ['say "hi"'] },
+    ],
     ['code in a text', '{"a": "f("x", 1)\ng("y")", "b": 2}', { a: 'f("x", 1)\ng("y")', b: 2 }],
     ['paths of Windows', '{"a": "C:\\dir\\.x"}', { a: 'C:\\dir\\.x' }],
     [
