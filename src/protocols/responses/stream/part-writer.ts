@@ -90,7 +90,7 @@ export function giveReasoning(
   write(
     state,
     type,
-    { delta: delta.text, ...segmentPlace(state, part, value, delta.segment) },
+    Object.assign(segmentPlace(state, part, value, delta.segment), { delta: delta.text }),
     emit,
   )
 }
@@ -123,13 +123,15 @@ function startSegment(
   write(
     state,
     type,
-    {
-      part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' },
-      ...segmentPlace(state, part, value, index),
-    },
+    Object.assign(segmentPlace(state, part, value, index), { part: segmentOf(summary, '') }),
     emit,
   )
 }
+
+const segmentOf = (summary: boolean, text: string) => ({
+  type: summary ? ('summary_text' as const) : ('reasoning_text' as const),
+  text,
+})
 
 function endSegment(
   state: EncoderState,
@@ -144,16 +146,11 @@ function endSegment(
   write(
     state,
     summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done',
-    { text, ...place },
+    Object.assign({}, place, { text }),
     emit,
   )
   const type = summary ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
-  write(
-    state,
-    type,
-    { part: { type: summary ? 'summary_text' : 'reasoning_text', text }, ...place },
-    emit,
-  )
+  write(state, type, Object.assign(place, { part: segmentOf(summary, text) }), emit)
 }
 
 /** Ends the last segment and the item. */
@@ -341,19 +338,18 @@ export function endText(
   const { item_id, output_index } = placeOf(state, part)
   const place = { item_id, output_index, content_index: part.content }
   if (value.type === 'refusal')
-    write(state, 'response.refusal.done', { refusal: value.text, ...place }, emit)
+    write(state, 'response.refusal.done', Object.assign({}, place, { refusal: value.text }), emit)
   else
     write(
       state,
       'response.output_text.done',
-      {
+      Object.assign({}, place, {
         text: value.text,
         logprobs: (wire.type === 'output_text' && wire.logprobs) || [],
-        ...place,
-      },
+      }),
       emit,
     )
-  write(state, 'response.content_part.done', { part: wire, ...place }, emit)
+  write(state, 'response.content_part.done', Object.assign(place, { part: wire }), emit)
   const item = part.item === undefined ? undefined : state.items[part.item]
   contentOf(item)[part.content] = wire
   endClosing(state, part.item, emit)
