@@ -47,7 +47,7 @@ const endOfComment = new Map([
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const space = /\s*/y
 /** What may stand around the value. */
-const fence = /\s*(?:```\w*)?\s*/y
+const fence = /\s*(?:```\w*\s*)?/y
 const rest = /^[\s;)}\]`]*$/
 
 /** All of it was escaped, as if it were a text. */
