@@ -28,6 +28,7 @@ export type {
   FieldNames,
   Frames,
   Framing,
+  GrammarLimits,
   InstructionDemands,
   KeyPlaces,
   MachineState,
