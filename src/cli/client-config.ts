@@ -5,6 +5,7 @@ import {
   clientConfigText,
   clientNames,
   defaultKeyEnv,
+  setupOf,
 } from '../clients/index.ts'
 import { knownModel } from '../models/index.ts'
 import { withChoices } from './choices.ts'
@@ -43,7 +44,7 @@ export function addClientConfig(program: Command): void {
       '\nExample: wireglot client-config codex --base https://gateway.example --model sonnet',
     )
     .action((client: ClientName, { json, context, ...options }: CommandOptions) => {
-      const { model = '' } = options
+      const { model } = setupOf(options)
       const known = knownModel(model)?.model
       const contextTokens = context ?? known?.contextTokens
       const limits = { [model]: { contextTokens, maxOutputTokens: known?.outputTokens } }

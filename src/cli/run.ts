@@ -254,10 +254,11 @@ async function onlyModel({ base, key }: Gateway): Promise<string> {
   throw new Error(`choose a model with --model: ${ids.slice(0, mostNamed).join(', ')}${more}`)
 }
 
-/** The limits of a model: known by its name, or as the gateway lists them, if it does in time. */
+/**
+ * The limits of a model as the gateway lists them, which knows the configuration. If it lists none
+ * in time, those that are known by the name.
+ */
 async function limitsOf(name: string, { base, key }: Gateway): Promise<ModelLimits> {
-  const { model } = knownModel(name) ?? {}
-  if (model) return { contextTokens: model.contextTokens, maxOutputTokens: model.outputTokens }
   const { service = base } = checkAddress(base)
   const response = await fetch(`${service}/v1/models`, {
     headers: { authorization: `Bearer ${key}` },
@@ -266,7 +267,9 @@ async function limitsOf(name: string, { base, key }: Gateway): Promise<ModelLimi
   const page = parseJson((await response?.text().catch(() => '')) ?? '')
   const listed: unknown[] = isObject(page) && Array.isArray(page['data']) ? page['data'] : []
   const found = listed.find(one => isObject(one) && one['id'] === name)
-  if (!isObject(found)) return {}
+  const { model } = knownModel(name) ?? {}
+  if (!isObject(found))
+    return { contextTokens: model?.contextTokens, maxOutputTokens: model?.outputTokens }
   const tokens = (value: unknown) =>
     Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : undefined
   return {

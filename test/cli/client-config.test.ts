@@ -46,6 +46,7 @@ test('wireglot client-config writes the context window of a model that it knows,
   expect(await printed('--model', 'deepseek-v4-flash')).toMatchObject({ context: '1048576' })
   expect(await printed('--model', 'mine')).toMatchObject({ context: undefined })
   expect(await printed('--model', 'mine', '--context', '32000')).toMatchObject({ context: '32000' })
+  expect(await printed('--context', '32000')).toMatchObject({ context: '32000' })
   const refused = await printed('--model', 'mine', '--context', 'many')
   expect(refused.code).toBe(2)
   expect(refused.err).toContain('--context')

@@ -162,8 +162,14 @@ describe('wireglot run', () => {
         'CLAUDE_CODE_MAX_CONTEXT_TOKENS'
       ]
     expect(await contextOf('deepseek-v4-flash')).toBe('1048576')
-    const models = [{ id: 'team', contextTokens: 64_000, channels: [{ name: 'demo' }] }]
-    expect(await contextOf('team', { 'wireglot.config.json': config({ models }) })).toBe('64000')
+    const models = ['team', 'deepseek-v4-flash'].map(id => ({
+      id,
+      contextTokens: 64_000,
+      channels: [{ name: 'demo' }],
+    }))
+    const files = { 'wireglot.config.json': config({ models }) }
+    expect(await contextOf('team', files)).toBe('64000')
+    expect(await contextOf('deepseek-v4-flash', files)).toBe('64000')
     expect(await contextOf('only', { 'wireglot.config.json': config() })).toBeUndefined()
   })
 
