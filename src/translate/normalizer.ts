@@ -19,8 +19,8 @@ import { compareFinal } from './final-part.ts'
 import { translateNotes } from './notes.ts'
 import {
   addWaiting,
+  firstOf,
   type Lane,
-  placeOfWaiting,
   startWaiting,
   takeWaiting,
   type Waiting,
@@ -45,7 +45,7 @@ export type NormalizerState = {
 /**
  * `open`: by lane, the part that may be written. `parts`: those that have started. `begun`: the
  * messages of the source so far; `messages`: those that have not ended, and `least`: the first of
- * them. `ended`: the end of a call, held back until the next event of the source shows whether a
+ * them. `left`: the messages with parts that ended while something waited. `ended`: the end of a call, held back until the next event of the source shows whether a
  * token limit cut it off.
  */
 type Ordering = {
@@ -55,6 +55,7 @@ type Ordering = {
   begun: Record<number, true>
   messages: Set<number>
   least: number
+  left: Set<number>
   ended: EncodedPartEnd | undefined
   waiting: WaitingList
 }
@@ -152,7 +153,7 @@ export function takeDirectly(
   const { ended, waiting, parts } = candidates[candidate] ?? nothing
   const started = parts[part]
   if (started?.phase !== 'open' || ended) return false
-  if (endsEarly && waiting.count > 0 && delta.kind === 'input') return false
+  if (endsEarly && waiting.entries.size > 0 && delta.kind === 'input') return false
   if (started.content) addDelta(started.content, delta)
   return true
 }
@@ -167,6 +168,7 @@ function orderingOf({ candidates }: NormalizerState, index: number): Ordering {
     begun: {},
     messages: new Set(),
     least: Infinity,
+    left: new Set(),
     ended: undefined,
     waiting: startWaiting(),
   }
@@ -263,7 +265,7 @@ function passInTurn(
   pass: Pass,
 ): boolean {
   if (!mayGo(ordering, entry)) {
-    addWaiting(ordering.waiting, entry)
+    addWaiting(ordering.waiting, queueOf(ordering, entry), entry)
     return true
   }
   for (const event of entry.events) passOn(ordering, entry.lane, event, pass)
@@ -271,17 +273,22 @@ function passInTurn(
   return entry.events[0]?.type === 'message.end'
 }
 
-function mayGo(
-  { open, parts, least, waiting }: Ordering,
-  { lane, message, part, events }: Waiting,
-): boolean {
+function mayGo(ordering: Ordering, { lane, message, part, events }: Waiting): boolean {
+  const { open, least } = ordering
   if (lane === 'all' || lane === 'tool-call') return open[lane] === undefined
   if (lane) return open[lane] === undefined && least >= message
-  if (part !== undefined || events[0]?.type !== 'message.end') return true
-  return (
-    !Object.values(open).some(one => parts[one]?.message === message) &&
-    !waiting.messages.has(message)
-  )
+  return part !== undefined || events[0]?.type !== 'message.end' || mayEnd(ordering, message)
+}
+
+/** Is no part of the message open, and does none wait? */
+const mayEnd = ({ open, parts, waiting }: Ordering, message: number) =>
+  !Object.values(open).some(one => parts[one]?.message === message) &&
+  !waiting.messages.has(message)
+
+/** With whom it waits: those of its lane, of its lane and message, or of the end of its message. */
+function queueOf({ least }: Ordering, { lane, message }: Waiting): string {
+  if (lane === undefined) return `end ${message}`
+  return lane === 'all' || lane === 'tool-call' || message <= least ? lane : `${lane} ${message}`
 }
 
 function passOn(ordering: Ordering, lane: Lane | undefined, event: Unended, pass: Pass): void {
@@ -469,6 +476,7 @@ function end(
 ): void {
   started.phase = phase
   if (started.lane) delete ordering.open[started.lane]
+  if (ordering.waiting.entries.size > 0) ordering.left.add(started.message)
   pass(event)
 }
 
@@ -483,22 +491,27 @@ function release(state: NormalizerState, ordering: Ordering, cut: boolean, pass:
 /** Passes on what waits, as far as it may go now. */
 function resume(state: NormalizerState, ordering: Ordering, pass: Pass): void {
   const { waiting } = ordering
-  while (waiting.count > 0) {
+  while (waiting.entries.size > 0) {
     if (state.endsEarly) endWhole(ordering, pass)
-    if (!mayAnyGo(ordering)) return
-    const next = placeOfWaiting(waiting, entry => mayGo(ordering, entry))
+    const next = firstOf(waiting, readyOf(ordering))
     if (next === undefined) return
     replay(state, ordering, next, pass)
   }
 }
 
-/**
- * Mostly one part is written, and all that waits is of its lane: then none of it need be looked at.
- */
-function mayAnyGo({ open, waiting }: Ordering): boolean {
-  for (const lane of waiting.lanes.keys())
-    if (lane === undefined || open[lane] === undefined) return true
-  return false
+const lanes: readonly Lane[] = ['all', 'tool-call', 'text', 'refusal', 'reasoning']
+
+/** The queues whose first one may go. */
+function readyOf(ordering: Ordering): string[] {
+  const { open, least, left, waiting } = ordering
+  const ready = lanes.flatMap(lane => (open[lane] === undefined ? [lane, `${lane} ${least}`] : []))
+  for (const message of left) {
+    const end = `end ${message}`
+    if (waiting.queues.has(end) && mayEnd(ordering, message)) ready.push(end)
+    // It does not wait, or waits for another part.
+    else left.delete(message)
+  }
+  return ready
 }
 
 /** Ends the open call if its arguments are whole and another part waits for it. */
@@ -524,9 +537,9 @@ function replay(state: NormalizerState, ordering: Ordering, place: number, pass:
  * ends that the source did not send.
  */
 function flush(state: NormalizerState, ordering: Ordering, pass: Pass): void {
-  while (ordering.waiting.count > 0) {
+  for (const place of ordering.waiting.entries.keys()) {
     ordering.open = {}
-    replay(state, ordering, ordering.waiting.first, pass)
+    replay(state, ordering, place, pass)
   }
 }
 

@@ -12,68 +12,71 @@ export type Waiting = {
 }
 
 /**
- * What waits, in order. Those who left leave a gap, and none is in front of `first`: to move all
- * others each time would take quadratic time. `parts`: by number; `lanes` and `messages`: how many
- * wait of each, where `undefined` stands for no lane, and only parts count for messages. Plain
- * data.
+ * What waits, in order, by place. `queues`: the places of those who wait for the same, so that
+ * nobody looks at all of them; who left is passed over. `parts`: by number; `lanes` and `messages`:
+ * how many wait of each, where only parts count for messages. Plain data.
  */
 export type WaitingList = {
-  entries: (Waiting | undefined)[]
-  first: number
-  count: number
+  entries: Map<number, Waiting>
+  added: number
+  queues: Map<string, { places: number[]; first: number }>
   parts: Map<number, Waiting>
   lanes: Map<Lane | undefined, number>
   messages: Map<number, number>
 }
 
 export const startWaiting = (): WaitingList => ({
-  entries: [],
-  first: 0,
-  count: 0,
+  entries: new Map(),
+  added: 0,
+  queues: new Map(),
   parts: new Map(),
   lanes: new Map(),
   messages: new Map(),
 })
 
-export function addWaiting(list: WaitingList, entry: Waiting): void {
+export function addWaiting(list: WaitingList, queue: string, entry: Waiting): void {
   const { lane, message, part } = entry
-  list.entries.push(entry)
-  list.count++
+  const place = list.added++
+  list.entries.set(place, entry)
+  const before = list.queues.get(queue)
+  if (before) before.places.push(place)
+  else list.queues.set(queue, { places: [place], first: 0 })
   add(list.lanes, lane, 1)
   if (part === undefined) return
   list.parts.set(part, entry)
   add(list.messages, message, 1)
 }
 
-/** The place of the first one that fits. Undefined: none does. */
-export function placeOfWaiting(
-  { entries, first }: WaitingList,
-  fits: (entry: Waiting) => boolean,
-): number | undefined {
-  for (let place = first; place < entries.length; place++) {
-    const entry = entries[place]
-    if (entry && fits(entry)) return place
+/** The first place of all in these queues. Undefined: they are empty. */
+export function firstOf(list: WaitingList, queues: readonly string[]): number | undefined {
+  let least: number | undefined
+  for (const name of queues) {
+    const place = headOf(list, name)
+    if (place !== undefined && (least === undefined || place < least)) least = place
   }
+  return least
+}
+
+function headOf({ entries, queues }: WaitingList, name: string): number | undefined {
+  const queue = queues.get(name)
+  for (; queue && queue.first < queue.places.length; queue.first++) {
+    const place = queue.places[queue.first]
+    if (place !== undefined && entries.has(place)) return place
+  }
+  queues.delete(name)
   return undefined
 }
 
 /** Takes the one at this place out of the list. */
 export function takeWaiting(list: WaitingList, place: number): Waiting | undefined {
-  const entry = list.entries[place]
+  const entry = list.entries.get(place)
   if (!entry) return undefined
   const { lane, message, part } = entry
-  list.entries[place] = undefined
-  list.count--
+  list.entries.delete(place)
   add(list.lanes, lane, -1)
   if (part !== undefined) {
     list.parts.delete(part)
     add(list.messages, message, -1)
-  }
-  while (list.first < list.entries.length && !list.entries[list.first]) list.first++
-  // Rarely enough that moving the others takes no time.
-  if (list.entries.length > 2 * list.count + 16) {
-    list.entries = list.entries.filter(one => one !== undefined)
-    list.first = 0
   }
   return entry
 }

@@ -278,6 +278,144 @@ describe.each(protocolNames)('%s', from => {
   })
 })
 
+/**
+ * Events in which the first `count` parts stay open while others open, grow and end. What is looked
+ * up of an open part takes as long as with one, also by steps that cannot be counted.
+ */
+const keptOpen: Record<string, { from: ProtocolName; events: (count: number) => object[] }> = {
+  'calls of messages': {
+    from: 'messages',
+    events: count => {
+      const start = (index: number) => ({
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'tool_use', id: `c${index}`, name: 'n', input: {} },
+      })
+      const delta = { type: 'input_json_delta', partial_json: '{}' }
+      const grow = (index: number) => ({ type: 'content_block_delta', index, delta })
+      const stop = (index: number) => ({ type: 'content_block_stop', index })
+      const message = { id: 'm', type: 'message', role: 'assistant', content: [], model: 'm' }
+      return [
+        { type: 'message_start', message: { ...message, usage: {} } },
+        ...upTo(count).map(start),
+        ...upTo(count).flatMap(i => [start(count + i), grow(count + i), grow(i), stop(count + i)]),
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: {} },
+        { type: 'message_stop' },
+      ]
+    },
+  },
+  'calls of converse': {
+    from: 'converse',
+    events: count => {
+      const start = (contentBlockIndex: number) => ({
+        contentBlockStart: {
+          contentBlockIndex,
+          start: { toolUse: { toolUseId: `c${contentBlockIndex}`, name: 'n' } },
+        },
+      })
+      const delta = { toolUse: { input: '{}' } }
+      const grow = (contentBlockIndex: number) => ({
+        contentBlockDelta: { contentBlockIndex, delta },
+      })
+      const stop = (contentBlockIndex: number) => ({ contentBlockStop: { contentBlockIndex } })
+      return [
+        { messageStart: { role: 'assistant' } },
+        ...upTo(count).map(start),
+        ...upTo(count).flatMap(i => [start(count + i), grow(count + i), grow(i), stop(count + i)]),
+        { messageStop: { stopReason: 'tool_use' } },
+      ]
+    },
+  },
+  'calls of responses': {
+    from: 'responses',
+    events: count =>
+      openItems(count, {
+        item: nth => ({ type: 'function_call', call_id: `c${nth}`, name: 'n', arguments: '' }),
+        start: () => [],
+        grow: () => ({ type: 'response.function_call_arguments.delta', delta: '{}' }),
+      }),
+  },
+  'texts of responses': {
+    from: 'responses',
+    events: count =>
+      openItems(count, {
+        item: () => ({ type: 'message', role: 'assistant', content: [] }),
+        start: () => [
+          {
+            type: 'response.content_part.added',
+            content_index: 0,
+            part: { type: 'output_text', text: '', annotations: [] },
+          },
+        ],
+        grow: () => ({ type: 'response.output_text.delta', content_index: 0, delta: 'x' }),
+      }),
+  },
+  'calls of chat-completions': {
+    from: 'chat-completions',
+    events: count => {
+      const chunk = (delta: object, finish_reason: string | null = null) => ({
+        object: 'chat.completion.chunk',
+        choices: [{ index: 0, delta, finish_reason }],
+      })
+      const start = (index: number) =>
+        chunk({ tool_calls: [{ index, id: `c${index}`, function: { name: 'n', arguments: '' } }] })
+      const grow = (index: number) =>
+        chunk({ tool_calls: [{ index, function: { arguments: '{}' } }] })
+      return [
+        ...upTo(count).map(start),
+        ...upTo(count).flatMap(i => [start(count + i), grow(count + i), grow(i)]),
+        chunk({}, 'tool_calls'),
+      ]
+    },
+  },
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+type OpenItems = {
+  item(nth: number): object
+  start(): object[]
+  grow(): object
+}
+
+function openItems(count: number, { item, start, grow }: OpenItems): object[] {
+  const response = { id: 'r', object: 'response', status: 'in_progress', model: 'm', output: [] }
+  const about = (nth: number, event: object) => ({
+    output_index: nth,
+    item_id: `i${nth}`,
+    ...event,
+  })
+  const itemOf = (nth: number) => ({ id: `i${nth}`, status: 'in_progress', ...item(nth) })
+  const open = (nth: number) => [
+    { type: 'response.output_item.added', output_index: nth, item: itemOf(nth) },
+    ...start().map(event => about(nth, event)),
+  ]
+  const close = (nth: number) => {
+    const done = { ...itemOf(nth), status: 'completed' }
+    return { type: 'response.output_item.done', output_index: nth, item: done }
+  }
+  return [
+    { type: 'response.created', response },
+    ...upTo(count).flatMap(open),
+    ...upTo(count).flatMap(i => [
+      ...open(count + i),
+      about(count + i, grow()),
+      about(i, grow()),
+      close(count + i),
+    ]),
+    { type: 'response.completed', response: { ...response, status: 'completed' } },
+  ]
+}
+
+describe.each(Object.entries(keptOpen))('%s that stay open', (_, { from, events }) => {
+  test.each(protocolNames)('take time proportional to their number, to %s', to => {
+    const [few, many] = [events(1500).map(frameOf), events(6000).map(frameOf)]
+    const growth = () => timeOf(many, from, to) / Math.max(timeOf(few, from, to), 1)
+    const tries = Array.from({ length: 5 })
+    expect(tries.some(() => growth() < 2.6 ** 2)).toBe(true)
+  })
+})
+
 const textKeys = /^(content|delta|text|thinking|partial_json|arguments|input|reasoning_content)$/
 
 const isDelta = (event: unknown) => lengthened(event, 0) !== undefined

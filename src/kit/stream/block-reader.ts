@@ -14,9 +14,9 @@ export type BlockReading<Open> = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'finished' | 'ended'
   model: string | undefined
   /** By their indexes. */
-  open: Record<string, Open>
-  /** Index in `open` of the block that the fast path added to last. */
-  latest?: string
+  open: Map<string, Open>
+  /** The open block that got the last delta. */
+  latest?: Open
   nextPart: number
   /**
    * The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may
@@ -36,7 +36,7 @@ export const beforeBlocks = <Open>(model: string | undefined): BlockReading<Open
   notes: [],
   phase: 'before',
   model,
-  open: {},
+  open: new Map(),
   nextPart: 0,
   closing: undefined,
   reasoning: [],
@@ -206,7 +206,3 @@ export function createBlockReader<State extends BlockReading<unknown>>(wire: Blo
 export function emitDelta(part: number, delta: Delta, emit: EmitEvent): void {
   emit({ type: 'part.delta', candidate: 0, part, delta })
 }
-
-/** The block that is open at an index. */
-export const openAt = <Open>({ open }: BlockReading<Open>, index: string): Open | undefined =>
-  Object.hasOwn(open, index) ? open[index] : undefined

@@ -11,7 +11,6 @@ import {
   beforeBlocks,
   createBlockReader,
   emitDelta,
-  openAt,
 } from '../../../kit/stream/block-reader.ts'
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { decodeCitation, unknownOfCitation } from '../content/citations.ts'
@@ -147,18 +146,18 @@ function startBlock(state: DecoderState, payload: JsonObject, emit: EmitEvent): 
   if (start != null && !isObject(start))
     throw fault('/contentBlockStart/start', 'expected what a block begins with')
   if (isAfter(state)) return
-  if (openAt(state, index)) stopBlock(state, index, emit)
+  if (state.open.get(index)) stopBlock(state, index, emit)
   const { toolUse, text, ...others } = start ?? {}
   const kind = Object.keys(others).find(key => others[key] != null)
   if (isObject(toolUse) && !isServerType(toolUse['type']))
     startCall(state, index, omitNullish(start ?? {}), emit)
   else if (toolUse != null || kind !== undefined) {
     enter(state, emit)
-    state.open[index] = { ...openBlock('whole'), raw: omitNullish(start ?? {}) }
+    state.open.set(index, { ...openBlock('whole'), raw: omitNullish(start ?? {}) })
   }
   // Some servers also begin texts.
   else {
-    state.open[index] = openBlock('pending')
+    state.open.set(index, openBlock('pending'))
     if (typeof text === 'string' && text) takeText(state, index, text, emit)
   }
 }
@@ -203,7 +202,7 @@ function startPart(
   emit: EmitEvent,
 ): void {
   const part = reader.startPart(state, head, emit)
-  if (part !== undefined) state.open[index] = Object.assign(open, { part })
+  if (part !== undefined) state.open.set(index, Object.assign(open, { part }))
 }
 
 // ---- deltas
@@ -229,7 +228,7 @@ function takeDelta(state: DecoderState, payload: JsonObject, emit: EmitEvent): v
   else if (kind === 'reasoningContent' && isObject(content))
     takeReasoning(state, index, content, emit)
   else if (kind === 'citation' && isObject(content)) takeCitation(state, index, content, emit)
-  else if (kind === 'toolUse' && isObject(content) && openAt(state, index)?.kind === 'call')
+  else if (kind === 'toolUse' && isObject(content) && state.open.get(index)?.kind === 'call')
     takeInput(state, index, textAt(content['input'], 'toolUse/input'), emit)
   else takeRest(state, index, delta, emit)
   for (const key in delta)
@@ -266,11 +265,11 @@ const knownDeltas = keysOf<Record<(typeof deltaKinds)[number] | 'type', unknown>
 
 /** What only belongs to blocks that are decoded at their end. */
 function takeRest(state: DecoderState, index: string, delta: JsonObject, emit: EmitEvent): void {
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   // An image may come without a start.
   if ((!open || open.kind === 'pending') && delta['image'] != null) {
     enter(state, emit)
-    state.open[index] = { ...openBlock('whole'), raw: { image: delta['image'] } }
+    state.open.set(index, { ...openBlock('whole'), raw: { image: delta['image'] } })
   } else if (open?.kind !== 'whole' || !addToWhole(open, delta)) stray(state)
 }
 
@@ -291,7 +290,7 @@ function addTo({ part }: OpenBlock, delta: Delta, emit: EmitEvent): void {
  * there.
  */
 function textBlock(state: DecoderState, index: string, emit: EmitEvent): OpenBlock | undefined {
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (open?.kind === 'text') return open
   if (open && open.kind !== 'pending') return undefined
   const opened = openBlock('text')
@@ -347,7 +346,7 @@ const mostKept = 1000
 const emptyBefore = (nth: number) => Array.from({ length: nth }, () => ({}))
 
 function takeInput(state: DecoderState, index: string, text: string, emit: EmitEvent): void {
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (!open) return
   open.text ||= text.trim() && 'noted'
   if (text) addTo(open, { kind: 'input', text }, emit)
@@ -363,7 +362,7 @@ function takeReasoning(
   const { text, signature, redactedContent = content['data'] } = content
   if (typeof redactedContent === 'string') takeBlob(state, index, redactedContent, emit)
   if (typeof text === 'string') {
-    const before = openAt(state, index)
+    const before = state.open.get(index)
     // Text after a signature is another nth in the same block.
     if (before?.kind === 'reasoning' && before.signature && text) stopBlock(state, index, emit)
     const open = reasoningBlock(state, index, emit)
@@ -385,7 +384,7 @@ function reasoningBlock(
   index: string,
   emit: EmitEvent,
 ): OpenBlock | undefined {
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (open?.kind === 'reasoning') return open
   if (open && open.kind !== 'pending') return undefined
   const opened = openBlock('reasoning')
@@ -413,19 +412,19 @@ function takeSignature(
 }
 
 function takeBlob(state: DecoderState, index: string, data: string, emit: EmitEvent): void {
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (open?.kind === 'redacted') open.chunks.push(data)
   else if (open && open.kind !== 'pending') stray(state)
   else {
     begin(state, emit)
-    state.open[index] = { ...openBlock('redacted'), chunks: [data] }
+    state.open.set(index, { ...openBlock('redacted'), chunks: [data] })
   }
 }
 
 function stopBlock(state: DecoderState, index: string, emit: EmitEvent): void {
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (!open) return
-  delete state.open[index]
+  state.open.delete(index)
   const { kind, part, text, signature, chunks } = open
   if (kind === 'redacted') {
     const data = joinedBase64(chunks)
@@ -471,7 +470,7 @@ function stopMessage(state: DecoderState, payload: JsonObject, emit: EmitEvent):
   if (stopReason != null && typeof stopReason !== 'string')
     reportOf(state).once('field.unknown', '/stopReason')
   state.finish = decodeFinish(typeof stopReason === 'string' ? stopReason : undefined, fields)
-  for (const index of Object.keys(state.open)) stopBlock(state, index, emit)
+  for (const index of state.open.keys()) stopBlock(state, index, emit)
   flushClosing(state, emit, true)
   const more = unknownFields(fields)
   const unknown = unknownOf(payload, stopKeys)

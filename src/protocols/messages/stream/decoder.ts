@@ -13,7 +13,6 @@ import {
   type BlockReading,
   beforeBlocks,
   createBlockReader,
-  openAt,
 } from '../../../kit/stream/block-reader.ts'
 import type { EmitEvent, Shortcut, StreamMachine } from '../../../protocol.ts'
 import { decodeBlock } from '../content/content.ts'
@@ -74,7 +73,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
       if (state.phase === 'ended') return
       begin(state, emit)
       flushClosing(state, emit)
-      const isWhole = state.finish !== undefined && Object.keys(state.open).length === 0
+      const isWhole = state.finish !== undefined && state.open.size === 0
       if (isWhole) reader.closeMessage(state, emit)
       reader.end(state, isWhole, emit)
     },
@@ -209,7 +208,7 @@ function startBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   const index = indexOf(wire)
   const block = checkBlock(wire['content_block'], '/content_block')
   begin(state, emit)
-  if (Object.hasOwn(state.open, index)) stopBlock(state, wire, emit)
+  if (state.open.has(index)) stopBlock(state, wire, emit)
   openBlock(state, index, block, below('/content', index), emit)
 }
 
@@ -242,7 +241,7 @@ function openBlock(
     thinking: '',
     signature: '',
   }
-  state.open[index] = open
+  state.open.set(index, open)
   if (block.type === 'thinking') {
     open.thinking = asString(block['thinking']) ?? ''
     open.signature = asString(block['signature']) ?? ''
@@ -253,12 +252,13 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   const { delta } = wire
   const index = indexOf(wire)
   if (!isObject(delta)) throw fault('/delta', 'expected a delta')
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (!open) {
     if (state.phase === 'before') throw fault('/index', 'no such block is open', 'out-of-order')
     reportOf(state).once('stream.stray-delta', '/delta')
     return
   }
+  state.latest = open
   const made = readDelta(open, delta, state.model)
   const kept = made && unknownOfDelta(delta)
   // Unknown keys are kept on the delta that they came in; if none is emitted, they are noted.
@@ -275,9 +275,10 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
 
 function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const index = indexOf(wire)
-  const open = openAt(state, index)
+  const open = state.open.get(index)
   if (!open) return
-  delete state.open[index]
+  state.open.delete(index)
+  if (state.latest === open) delete state.latest
   flushClosing(state, emit)
   const { input = {} } = open.raw
   const text = typeof input === 'string' ? input : writeExact(input)
@@ -352,7 +353,7 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
   begin(state, emit)
   const { stop_reason, stop_sequence, stop_details } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
-  flushClosing(state, emit, Object.keys(state.open).length === 0)
+  flushClosing(state, emit, state.open.size === 0)
   takeUsage(state, usage, emit)
   const inside = delta ? unknownOf(delta, stopKeys) : undefined
   const beside = unknownOf(wire, endingKeys)
@@ -367,7 +368,7 @@ function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
 
 function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   begin(state, emit)
-  for (const index of Object.keys(state.open)) stopBlock(state, { index: Number(index) }, emit)
+  for (const index of state.open.keys()) stopBlock(state, { index: Number(index) }, emit)
   flushClosing(state, emit, true)
   updateBy(unknownOf(wire, typeKey), emit)
   reader.closeMessage(state, emit)
@@ -382,13 +383,8 @@ export const shortcut: Shortcut = {
 }
 
 function takeAlike(state: DecoderState, { part, delta }: PartDelta): boolean {
-  let block = state.latest === undefined ? undefined : state.open[state.latest]
-  // Nearly always it is the same block as before.
-  if (block?.part !== part) {
-    const found = Object.entries(state.open).find(([, one]) => one.part === part)
-    if (!found) return false
-    ;[state.latest, block] = found
-  }
+  const block = state.latest
+  if (block?.part !== part) return false
   if (delta.kind === 'reasoning') block.thinking += delta.text
   return (
     delta.kind === 'text' ||

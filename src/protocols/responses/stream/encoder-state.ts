@@ -139,8 +139,8 @@ export type EncoderState = MachineState &
     items: Item[]
     /** All items before this one have ended. */
     firstOpen: number
-    messages: Record<number, OpenMessage>
-    parts: Record<number, OpenPart>
+    messages: Map<number, OpenMessage>
+    parts: Map<number, OpenPart>
     /** Index of the item whose end is not written yet, because a limit may have cut it off. */
     held: number | undefined
     /**
@@ -222,7 +222,7 @@ export function placeOf(state: EncoderState, part: OpenPart): ResponsesPlace {
 
 /** A message without its parts. */
 export function headOf(state: EncoderState, message: number): Message {
-  return state.messages[message]?.head ?? { role: 'assistant', origin: 'message', parts: [] }
+  return state.messages.get(message)?.head ?? { role: 'assistant', origin: 'message', parts: [] }
 }
 
 /** Adds an item to the output. */
@@ -287,7 +287,7 @@ const isIncomplete = (finish: Finish, items: readonly Item[]) =>
 
 /** Index of the `message` item for the texts of a message; it is opened if needed. */
 export function messageItem(state: EncoderState, message: number, emit: EmitWire): number {
-  const opened = state.messages[message]
+  const opened = state.messages.get(message)
   if (opened?.item !== undefined) return opened.item
   const head = headOf(state, message)
   const begun = encodeContainer(
@@ -332,7 +332,7 @@ export function closeMessageItem(
   status: Message['status'],
   emit: EmitWire,
 ): void {
-  const opened = state.messages[message]
+  const opened = state.messages.get(message)
   if (opened?.kept) {
     const whole = { ...opened.head, parts: opened.kept, ...(status && { status }) }
     delete opened.kept
@@ -365,7 +365,7 @@ export function writeDelta(
   literal: string,
 ): string | undefined {
   const state = given as EncoderState
-  const part = state.parts[key]
+  const part = state.parts.get(key)
   if (state.phase !== 'inside' || part?.item === undefined) return undefined
   const { value, waiting } = part
   switch (delta.kind) {

@@ -86,8 +86,8 @@ export const streamEncoder: StreamMachine<
     sequence: 0,
     items: [],
     firstOpen: 0,
-    messages: {},
-    parts: {},
+    messages: new Map(),
+    parts: new Map(),
     held: undefined,
     reasoning: {},
     thoughts: 0,
@@ -112,7 +112,7 @@ export const streamEncoder: StreamMachine<
 
 /** Is it the end of a call without arguments? */
 function hasNoInput({ parts }: EncoderState, { part }: EncodedPartEnd): boolean {
-  const value = parts[part]?.value
+  const value = parts.get(part)?.value
   return value?.type === 'tool-call' && value.kind === 'function' && !value.input.trim()
 }
 
@@ -205,19 +205,19 @@ function startMessage(
 ): void {
   open(state, emit)
   const opened: OpenMessage = { head: { origin: 'message', parts: [], ...head }, item: undefined }
-  state.messages[message] = opened
+  state.messages.set(message, opened)
   reportOf(state).rest({ name: head.name }, head.at)
   if (head.role !== 'assistant' && head.role !== 'tool') opened.kept = []
 }
 
 function startPart(state: EncoderState, { message, part, head }: PartStart, emit: EmitWire): void {
   open(state, emit)
-  const { head: around } = state.messages[message] ?? {}
+  const { head: around } = state.messages.get(message) ?? {}
   if (around && head.type === 'text' && head.phase) around.phase ??= head.phase
   const opened = startPartState(message, head)
-  state.parts[part] = opened
+  state.parts.set(part, opened)
   if (isCall(head)) state.called = true
-  if (state.messages[message]?.kept) return
+  if (state.messages.get(message)?.kept) return
   switch (head.type) {
     case 'text':
     case 'refusal':
@@ -250,14 +250,14 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
 
 function partDelta(state: EncoderState, { part, delta }: PartDelta, emit: EmitWire): void {
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
-  const opened = state.parts[part]
+  const opened = state.parts.get(part)
   if (opened) partGiven(state, opened, delta, emit)
   else if (delta.kind === 'signature') proveLate(state, part, delta, emit)
 }
 
 function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: EmitWire): void {
   const { value } = part
-  if (state.messages[part.message]?.kept) {
+  if (state.messages.get(part.message)?.kept) {
     addDelta(value, delta)
     return
   }
@@ -309,13 +309,13 @@ function takeFields(part: OpenPart, delta: Extract<Delta, { kind: 'fields' }>): 
 }
 
 function endPart(state: EncoderState, { part: number, cut }: EncodedPartEnd, emit: EmitWire): void {
-  const part = state.parts[number]
+  const part = state.parts.get(number)
   if (!part) return
   leaveItem(state, part)
-  delete state.parts[number]
+  state.parts.delete(number)
   const { value } = part
   if (cut && value.type === 'tool-call') value.cut = true
-  const kept = state.messages[part.message]?.kept
+  const kept = state.messages.get(part.message)?.kept
   if (kept) {
     kept.push(value)
     return
@@ -352,12 +352,12 @@ function endMessage(
   { message, status, ext }: MessageEnd,
   emit: EmitWire,
 ): void {
-  const opened = state.messages[message]
+  const opened = state.messages.get(message)
   if (!opened) return
   if (ext) opened.head.ext = mergeExt(opened.head.ext, ext)
   if (!opened.kept) reportOf(state).ext(opened.head.ext, opened.head.at)
   closeMessageItem(state, message, status, emit)
-  delete state.messages[message]
+  state.messages.delete(message)
   const held = state.held === undefined ? undefined : state.items[state.held]
   if (!status || held?.message !== message) return
   const { type } = held.wire

@@ -36,6 +36,7 @@ import {
   type Item,
   leaveItem,
   messageItem,
+  type OpenMessage,
   type OpenPart,
   open,
   placeOf,
@@ -101,7 +102,7 @@ function done(state: EncoderState, emit: EmitWire): void {
 
 /** The items as they are now; those that are not done are incomplete. */
 function outputOf(state: EncoderState): ResponsesWrittenItem[] {
-  for (const part of Object.values(state.parts)) takeSoFar(state, part)
+  for (const part of state.parts.values()) takeSoFar(state, part)
   return state.items.map(({ wire, done }, index) => {
     const unfinished =
       !done && index !== state.held && wire.type !== 'reasoning' && 'status' in wire
@@ -141,20 +142,19 @@ const finalUsageOf = (state: EncoderState) =>
  */
 function endAsLength(state: EncoderState, emit: EmitWire): void {
   open(state, emit)
-  for (const [part, opened] of Object.entries(state.parts)) {
+  for (const [part, opened] of state.parts) {
     const { value } = opened
     if (value.type !== 'text' && value.type !== 'refusal' && value.type !== 'reasoning') continue
     const item = opened.item === undefined ? undefined : state.items[opened.item]
     if (typeof item?.wire.status === 'string') item.wire = { ...item.wire, status: 'incomplete' }
     leaveItem(state, opened)
-    delete state.parts[Number(part)]
-    const kept = state.messages[opened.message]?.kept
+    state.parts.delete(part)
+    const kept = state.messages.get(opened.message)?.kept
     if (kept) kept.push(value)
     else if (value.type === 'reasoning') endReasoning(state, opened, value, emit)
     else endText(state, opened, value, emit)
   }
-  for (const message of Object.keys(state.messages))
-    closeMessageItem(state, Number(message), 'incomplete', emit)
+  for (const message of state.messages.keys()) closeMessageItem(state, message, 'incomplete', emit)
   flushHeld(state, emit)
   terminate(state, emit)
 }
@@ -205,17 +205,15 @@ function waits(items: Item[]): boolean {
 /** Writes the refusal, where the output has none. */
 function explain(state: EncoderState, text: string, emit: EmitWire): void {
   const refusal = makeRefusal(text, reportOf(state))
-  const message = Object.keys(state.messages).length + state.items.length
-  state.messages[message] = {
-    head: { role: 'assistant', origin: 'message', parts: [] },
-    item: undefined,
-  }
+  const message = state.messages.size + state.items.length
+  const head = { role: 'assistant', origin: 'message', parts: [] } satisfies OpenMessage['head']
+  state.messages.set(message, { head, item: undefined })
   const part = startPartState(message, refusal)
   startText(state, part, refusal, emit)
   leaveItem(state, part)
   endText(state, part, refusal, emit)
   closeMessageItem(state, message, undefined, emit)
-  delete state.messages[message]
+  state.messages.delete(message)
   if (state.held !== undefined) finishItem(state, state.held, emit)
   state.held = undefined
 }
