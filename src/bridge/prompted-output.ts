@@ -53,9 +53,9 @@ export function withJsonAlone(
 const isCut = (finish: Finish | undefined): boolean => finish !== undefined && isLimit(finish)
 
 /** By candidate, what is held back from its first text on. Plain data. */
-export type OutputState = { held: Record<number, CanonicalEvent[]> }
+export type OutputState = { held: Map<number, CanonicalEvent[]> }
 
-export const startOutput = (): OutputState => ({ held: {} })
+export const startOutput = (): OutputState => ({ held: new Map() })
 
 /**
  * The same for a stream. What a model has written is known at its end, so the text is passed on
@@ -69,23 +69,24 @@ export function stepOutput(
 ): void {
   if (!('candidate' in event)) {
     if (event.type === 'end' || event.type === 'error')
-      for (const [key, events] of Object.entries(held)) {
-        delete held[Number(key)]
+      for (const [candidate, events] of held) {
+        held.delete(candidate)
         events.forEach(emit)
       }
     emit(event)
     return
   }
   const { candidate } = event
-  if (event.type === 'part.start' && event.head.type === 'text') held[candidate] ??= []
-  const events = held[candidate]
+  if (event.type === 'part.start' && event.head.type === 'text' && !held.has(candidate))
+    held.set(candidate, [])
+  const events = held.get(candidate)
   if (!events) {
     emit(event)
     return
   }
   events.push(event)
   if (event.type !== 'finish') return
-  delete held[candidate]
+  held.delete(candidate)
   const whole = isCut(event.finish) ? undefined : alone(events)
   if (whole) report.add('output.repaired', undefined, 'text')
   for (const one of whole ?? events) emit(one)

@@ -37,7 +37,7 @@ type Turn = {
   hasContent: boolean
   called: boolean
   thought: { calls: Call[]; at: Place | undefined }
-  open: Record<number, Open>
+  open: Map<number, Open>
   cut: Cut | undefined
 }
 
@@ -76,7 +76,7 @@ function calmAfter({ candidates }: LeakState, event: CanonicalEvent): Calm | und
   if (event.type !== 'part.delta') return undefined
   const { candidate, part, delta } = event
   if (delta.kind !== 'text' && delta.kind !== 'reasoning') return undefined
-  const open = candidates[candidate]?.open[part]
+  const open = candidates[candidate]?.open.get(part)
   if (open?.to !== part || !open.scan || !isCalm(open.scan)) return undefined
   return { candidate, part, kind: delta.kind, isOver: open.scan.isOver }
 }
@@ -101,7 +101,7 @@ function step(state: LeakState, event: CanonicalEvent, context: Context): void {
     hasContent: false,
     called: false,
     thought: { calls: [], at: undefined },
-    open: {},
+    open: new Map(),
     cut: undefined,
   }
   const turn = state.candidates[candidate]
@@ -143,7 +143,7 @@ function takeStart(turn: Turn, event: PartStart, context: Context): void {
     waiting: [],
     isSplit: false,
   }
-  turn.open[part] = open
+  turn.open.set(part, open)
   if (head.type === 'text') {
     if (head.text === '') return
     open.start = { ...event, head: { ...head, text: '' } }
@@ -174,7 +174,7 @@ function begin(turn: Turn, open: Open, { emit }: Context): number {
 
 function takeDelta(turn: Turn, event: PartDelta, context: Context): void {
   const { delta } = event
-  const open = turn.open[event.part]
+  const open = turn.open.get(event.part)
   if (!open) {
     context.emit(event)
     return
@@ -286,12 +286,12 @@ function settleCut(turn: Turn, candidate: number, isCut: boolean, context: Conte
 }
 
 function takeEnd(turn: Turn, event: PartEnd, context: Context): void {
-  const open = turn.open[event.part]
+  const open = turn.open.get(event.part)
   if (!open) {
     context.emit(event)
     return
   }
-  delete turn.open[event.part]
+  turn.open.delete(event.part)
   const { final } = event
   if (open.held !== undefined) {
     takeCallEnd(turn, open, event, context)
@@ -386,7 +386,7 @@ function callThought(turn: Turn, candidate: number, context: Context): void {
 function breakOff({ candidates }: LeakState, context: Context): void {
   const { tools, emit } = context
   for (const [key, turn] of Object.entries(candidates)) {
-    for (const open of Object.values(turn.open)) {
+    for (const open of turn.open.values()) {
       if (open.held !== undefined) {
         const part = begin(turn, open, context)
         const delta = { kind: 'input', text: open.held } as const

@@ -39,7 +39,7 @@ export function markCut(candidate: Candidate): Candidate {
 /**
  * Plain data. `late`: by candidate, the end of a call without whole arguments and of its message.
  */
-export type CutState = { late: Record<number, EncoderEvent[]> }
+export type CutState = { late: Map<number, EncoderEvent[]> }
 
 type Take<State, Out> = (state: State, event: EncoderEvent, emit: Emit<Out>) => void
 
@@ -52,14 +52,14 @@ export function holdCutCalls<State extends CutState, Out>(
   take: Take<State, Out>,
 ): Take<State, Out> {
   const release = (state: State, candidate: number, isCut: boolean, emit: Emit<Out>) => {
-    const late = state.late[candidate] ?? []
-    delete state.late[candidate]
+    const late = state.late.get(candidate) ?? []
+    state.late.delete(candidate)
     for (const event of late)
       take(state, isCut && event.type === 'part.end' ? { ...event, cut: true } : event, emit)
   }
   return (state, event, emit) => {
     if ('candidate' in event) {
-      const late = state.late[event.candidate]
+      const late = state.late.get(event.candidate)
       if (late && event.type === 'message.end') {
         late.push(event)
         return
@@ -69,7 +69,7 @@ export function holdCutCalls<State extends CutState, Out>(
       if (event.type === 'part.end') {
         const isOpen = isIncomplete(state, event)
         if (isOpen && event.cut === undefined) {
-          state.late[event.candidate] = [event]
+          state.late.set(event.candidate, [event])
           return
         }
         const { cut: _, ...end } = event
@@ -77,8 +77,8 @@ export function holdCutCalls<State extends CutState, Out>(
         return
       }
     } else if (event.type === 'end' || event.type === 'error')
-      for (const candidate of Object.keys(state.late))
-        release(state, Number(candidate), event.type === 'end' && !event.clean, emit)
+      for (const candidate of state.late.keys())
+        release(state, candidate, event.type === 'end' && !event.clean, emit)
     take(state, event, emit)
   }
 }

@@ -99,7 +99,7 @@ export const streamEncoder: StreamMachine<
       blocked: undefined,
       choices: new Map(),
       signatures: {},
-      late: {},
+      late: new Map(),
     }
   },
 

@@ -53,7 +53,7 @@ export const streamEncoder: StreamMachine<
     usage: undefined,
     promptBlocked: undefined,
     ext: undefined,
-    late: {},
+    late: new Map(),
   }),
 
   step: holdCutCalls(isUnfinished, (state, event, emit) => {

@@ -97,7 +97,7 @@ export const streamEncoder: StreamMachine<
     finishAt: undefined,
     blocked: undefined,
     usage: undefined,
-    late: {},
+    late: new Map(),
   }),
 
   step: holdCutCalls(hasNoInput, (state, event, emit) => {
