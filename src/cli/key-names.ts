@@ -19,19 +19,26 @@ export type KeyRules = {
   faultsOf(name: string, limits: KeyLimits): string[]
 }
 
-/** Where the configuration of a folder keeps records. Undefined: it does not say. */
-export async function recordsIn(folder: string): Promise<Location | undefined> {
-  const name = await findConfig(folder)
-  const config = name && (await readConfig(name).catch(() => undefined))
+/**
+ * Where a configuration keeps records: the named one, else that of the folder. Undefined: it does
+ * not say.
+ * @throws Error if the named one cannot be read
+ */
+export async function recordsIn(folder: string, named?: string): Promise<Location | undefined> {
+  const found = named === undefined ? await findConfig(folder) : undefined
+  const config =
+    named === undefined
+      ? found && (await readConfig(found).catch(() => undefined))
+      : await readConfig(named)
   const { file, url } = isObject(config) && isObject(config['records']) ? config['records'] : {}
   if (typeof file === 'string') return { file }
-  const found = typeof url === 'string' ? fromEnvironment(url, process.env) : undefined
-  return found === undefined ? undefined : { url: found }
+  const address = typeof url === 'string' ? fromEnvironment(url, process.env) : undefined
+  return address === undefined ? undefined : { url: address }
 }
 
 /** A configuration that cannot be read is no reason to create no key. */
-export async function configIn(folder: string): Promise<KeyRules> {
-  const file = await findConfig(folder)
+export async function configIn(folder: string, named?: string): Promise<KeyRules> {
+  const file = named ?? (await findConfig(folder))
   if (file === undefined) return { newKeys: {}, faultsOf: () => [] }
   const config = await readConfig(file).catch((error: Error) => error)
   if (config instanceof Error)

@@ -22,15 +22,15 @@ export function locationOf(
   return /^postgres(ql)?:\/\//.test(place) ? { url: place } : { file: place }
 }
 
-/** Where a gateway in this folder keeps records, unless `database` says another place. */
-export async function placeHere(database: string | undefined): Promise<Location> {
+/** Where a gateway in this folder keeps records, unless `database` or `config` say another place. */
+export async function placeHere({ database, config }: Place): Promise<Location> {
   if (database !== undefined) return locationOf({}, database)
   const { recordsIn } = await import('./key-names.ts')
-  return (await recordsIn(process.cwd())) ?? locationOf(process.env)
+  return (await recordsIn(process.cwd(), config)) ?? locationOf(process.env)
 }
 
 /** Where the keys are: in a database, or behind the admin API of a gateway. */
-export type Place = { database?: string; url?: string; adminKeyEnv: string }
+export type Place = { config?: string; database?: string; url?: string; adminKeyEnv: string }
 type AsJson = { json?: true }
 type Given = Place &
   AsJson &
@@ -40,8 +40,12 @@ type Given = Place &
 export const placed = (command: Command): Command =>
   command
     .option(
+      '--config <file>',
+      'the configuration of the gateway (default: wireglot.config.* in this folder)',
+    )
+    .option(
       '--database <file or URL>',
-      'default: that of the configuration here, else DATABASE_URL, else wireglot.db',
+      'default: that of the configuration, else DATABASE_URL, else wireglot.db',
     )
     .option('--url <url>', 'the address of a running gateway, in place of its database')
     .option(
@@ -77,14 +81,17 @@ export function addKeys(program: Command): void {
 A limit that is not given is that of "newKeys" in the configuration, where it has one. none: without it.`,
     )
     .action(
-      async (name: string, { expires, database, url, adminKeyEnv, json, ...limits }: Given) => {
+      async (
+        name: string,
+        { expires, config, database, url, adminKeyEnv, json, ...limits }: Given,
+      ) => {
         const wanted = {
           ...withoutNone(limits),
           ...(expires !== undefined && { expiresAt: expires }),
         }
-        const place = { adminKeyEnv, ...omitUndefined({ database, url }) }
+        const place = { adminKeyEnv, ...omitUndefined({ config, database, url }) }
         // The configuration of a gateway elsewhere is not here.
-        const folder = url === undefined ? await readFolder() : undefined
+        const folder = url === undefined ? await readFolder(config) : undefined
         let isFirst = false
         const create = async (all: Omit<Keys, 'find'>) => {
           isFirst = url === undefined && (await all.list()).length === 0
@@ -137,21 +144,28 @@ A limit that is not given is that of "newKeys" in the configuration, where it ha
 }
 
 async function using<T>(
-  { database, url, adminKeyEnv }: Place,
+  place: Place,
   act: (keys: Omit<Keys, 'find'>) => Promise<T>,
   options: Pick<RecordsOptions, 'newKeys'> = {},
 ): Promise<T> {
+  const { url, adminKeyEnv } = place
   if (url !== undefined) {
-    if (database !== undefined) throw new Error('give either --database or --url')
+    refuseTwoPlaces(place)
     return act(remoteKeys(url, adminKeyIn(adminKeyEnv)))
   }
   const { openRecords } = await import('../records/index.ts')
-  const records = await openRecords(await placeHere(database), options)
+  const records = await openRecords(await placeHere(place), options)
   try {
     return await act(records.keys)
   } finally {
     await records.close()
   }
+}
+
+/** @throws Error if `--url` is not alone */
+export function refuseTwoPlaces({ config, database }: Place): void {
+  if (database !== undefined) throw new Error('give either --database or --url')
+  if (config !== undefined) throw new Error('give either --config or --url')
 }
 
 /** @throws Error if the variable is not set */
@@ -163,9 +177,9 @@ export function adminKeyIn(variable: string): string {
   )
 }
 
-async function readFolder() {
+async function readFolder(config: string | undefined) {
   const { configIn } = await import('./key-names.ts')
-  return configIn(process.cwd())
+  return configIn(process.cwd(), config)
 }
 
 const warn = (message: string) => void process.stderr.write(`wireglot: ${message}\n`)

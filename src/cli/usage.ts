@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { dollars } from '../kit/text/dollars.ts'
 import type { Dimension, Sum } from '../records/index.ts'
 import { withChoices } from './choices.ts'
-import { adminKeyIn, type Place, placed, placeHere } from './keys.ts'
+import { adminKeyIn, type Place, placed, placeHere, refuseTwoPlaces } from './keys.ts'
 import { adminCalls } from './remote-keys.ts'
 
 /** A command loads the records where it needs them. */
@@ -33,17 +33,14 @@ export function addUsage(program: Command): void {
     })
 }
 
-async function sumsOf(
-  { database, url, adminKeyEnv }: Place,
-  from: number,
-  by: Dimension,
-): Promise<Sum[]> {
+async function sumsOf(place: Place, from: number, by: Dimension): Promise<Sum[]> {
+  const { url, adminKeyEnv } = place
   if (url !== undefined) {
-    if (database !== undefined) throw new Error('give either --database or --url')
+    refuseTwoPlaces(place)
     const call = adminCalls(url, adminKeyIn(adminKeyEnv))
     return (await call<{ sums: Sum[] }>('GET', `usage?total=true&by=${by}&from=${from}`)).sums
   }
-  const location = await placeHere(database)
+  const location = await placeHere(place)
   // To open it would create it.
   if ('file' in location && !existsSync(location.file))
     throw new Error(`there is no database ${location.file}: give --database, or --url`)

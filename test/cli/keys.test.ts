@@ -115,6 +115,23 @@ describe('wireglot keys create warns about names that the configuration of the f
   })
 })
 
+test('wireglot keys and usage take the configuration that serve takes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+  const config = join(folder, 'team.json')
+  const file = join(folder, 'team.db')
+  await writeFile(config, JSON.stringify({ records: { file }, newKeys: { tokensPerDay: 7 } }))
+  const run = (...args: string[]) => wireglot([...args, '--config', config])
+  const created = await run('keys', 'create', 'ann')
+  expect(created).toMatchObject({ code: 0, err: expect.stringContaining('"tokensPerDay":7') })
+  expect((await run('keys', 'list')).out).toContain('ann')
+  expect((await wireglot(['keys', 'list', '--database', file])).out).toContain('ann')
+  expect(await run('usage')).toMatchObject({ code: 0, err: '' })
+  const missing = await wireglot(['keys', 'list', '--config', join(folder, 'none.json')])
+  expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('no such file') })
+  const both = await wireglot(['keys', 'list', '--config', config, '--url', 'http://127.0.0.1:9'])
+  expect(both).toMatchObject({ code: 2, err: expect.stringContaining('--config or --url') })
+})
+
 test('wireglot keys create says of the first key when it is asked for', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'keys.db')
   const create = (name: string) => wireglot(['keys', 'create', name, '--database', file])
