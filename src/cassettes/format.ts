@@ -5,7 +5,18 @@ import { formatVersion } from './version.ts'
 
 const ms = z.number().min(0)
 const headers = z.record(z.string(), z.string())
-const anything = z.record(z.string(), z.unknown())
+
+/** `names`: separated by spaces. */
+const onlyThese = (names: string) => {
+  const known = new Set(names.split(' '))
+  return z
+    .record(z.string(), z.unknown())
+    .transform(
+      (value): Record<string, unknown> =>
+        Object.fromEntries(Object.entries(value).filter(([name]) => known.has(name))),
+    )
+}
+
 const protocol = z.enum(protocolNames)
 
 /** A part of a stream, with the time since the exchange began. */
@@ -49,6 +60,18 @@ const Note = z.looseObject({
 /** A channel, and the upstream's name of the model. */
 const Channel = { channel: z.string(), model: z.string(), protocol }
 
+/**
+ * Of these a gateway is made again. Others are left out: a file of somebody else may not choose
+ * addresses, headers or keys.
+ */
+const Settings = z.strictObject({
+  channel: onlyThese('vendor protocols options set setIfAbsent streamUsage embedded'),
+  model: onlyThese(
+    'unsupported streaming bridge capabilities contextTokens maxOutputTokens set setIfAbsent',
+  ),
+  defaults: onlyThese('strict maxOutputTokens retries'),
+})
+
 /** One request to an upstream. */
 const Attempt = z.strictObject({
   ...Channel,
@@ -64,7 +87,7 @@ const Attempt = z.strictObject({
   /** What was changed in the request for this upstream. */
   notes: z.array(Note),
   /** What the configuration says of this way: see `replay`. */
-  settings: z.strictObject({ channel: anything, model: anything, defaults: anything }),
+  settings: Settings,
   /** Milliseconds until the upstream began to respond, or failed. Absent: it did neither. */
   ms: ms.optional(),
   /** Why it failed. Absent: it did not. */

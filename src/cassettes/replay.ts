@@ -57,11 +57,19 @@ export async function replay(cassette: Cassette, options: ReplayOptions = {}): P
   return { now, differences: differencesBetween(cassette, now) }
 }
 
-function faultOf({ operation, request, attempts, response }: Cassette): string | undefined {
+function faultOf(cassette: Cassette): string | undefined {
+  const { operation, request, attempts, response } = cassette
   if (operation === 'pass') return 'its request passed unchanged'
   if (request.body.text === undefined) return 'its request has no text'
+  if (namesVariables(cassette)) return 'it names a variable of the environment'
   const bodies = [request, ...attempts, ...attempts.map(one => one.response), response]
   return bodies.some(one => one?.body.leftOut) ? 'it was shortened' : undefined
+}
+
+/** A gateway would read it: a cassette of somebody else may not. */
+function namesVariables(cassette: Cassette): boolean {
+  const ways = cassette.attempts.map(({ channel, model, settings }) => [channel, model, settings])
+  return JSON.stringify([requestedModel(cassette), ways]).includes('"env:')
 }
 
 /** Under this name there is nothing. */
@@ -124,12 +132,13 @@ function elsewhere(cassette: Cassette, options: ReplayOptions): GatewayConfig {
   const { to, vendor, send } = options
   const last = cassette.attempts.at(-1)
   const own = to === undefined && vendor === undefined ? last?.settings : undefined
-  const named = vendor ?? own?.channel['vendor']
+  // The key of a vendor goes to no address of a file.
+  const named = vendor ?? (send || own ? last?.vendor : undefined)
   const sentTo = send && (send.baseUrl ?? (named === undefined ? baseOf(last) : undefined))
   const channel = omitUndefined({
     ...own?.channel,
     name: 'replay',
-    vendor,
+    vendor: named,
     protocols: to === undefined ? own && last && [last.protocol] : [to],
     baseUrl: send ? sentTo : nowhere,
     apiKey: send?.apiKey,

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { type Cassette, replay } from '../../src/cassettes/index.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { type Cassette, parseCassette, replay } from '../../src/cassettes/index.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { only } from '../../src/transports/bodies.ts'
+import { after } from '../gateway/support.ts'
 import { answering, asked, configFor, exchangeOf, model, postOf, recorded } from './support.ts'
 
 const sizes = ['small', 'agent'] as const
@@ -149,4 +150,83 @@ test('says why a cassette cannot be replayed', async () => {
   cassette.request.body = { text: '{', leftOut: 5 }
   await expect(replay(cassette)).rejects.toThrow(/cannot be replayed: it was shortened/)
   await expect(replay({ ...cassette, operation: 'pass' })).rejects.toThrow(/passed unchanged/)
+})
+
+describe('a cassette of somebody else', () => {
+  const apiKey = 'key-0123456789abcdef'
+  const recordedCalls = () => {
+    const calls: string[] = []
+    const up = answering('chat-completions', { stream: false })
+    return {
+      calls,
+      transport: {
+        send(call: Parameters<typeof up.send>[0]) {
+          calls.push(`${call.url} ${JSON.stringify(call.headers)} ${String(call.body)}`)
+          return up.send(call)
+        },
+      },
+    }
+  }
+
+  const foreign = async (change: (attempt: Cassette['attempts'][number]) => void) => {
+    const { cassette } = await exchangeOf('chat-completions', 'chat-completions', { stream: false })
+    for (const attempt of cassette.attempts) change(attempt)
+    // As it comes from a file.
+    return parseCassette(JSON.stringify(cassette))
+  }
+
+  test.each([
+    [{}],
+    [{ vendor: 'deepseek' as const }],
+    [{ to: 'chat-completions' as const }],
+    [{ to: 'messages' as const }],
+  ])('has the key of a vendor sent to that vendor alone: %j', async options => {
+    for (const channel of [{}, { vendor: 'deepseek', baseUrl: 'https://other.test' }]) {
+      const cassette = await foreign(attempt => {
+        attempt.vendor = 'deepseek'
+        attempt.settings.channel = channel
+      })
+      const { calls, transport } = recordedCalls()
+      await replay(cassette, { ...options, send: { apiKey, transport } }).catch(() => {})
+      expect(calls.length).toBeGreaterThan(0)
+      for (const call of calls) expect(call).toMatch(/^https:\/\/api\.deepseek\.com\//)
+    }
+  })
+
+  test.each([
+    ['channel', { set: { user: 'env:WIREGLOT_TEST_VALUE' } }],
+    ['channel', { headers: { 'x-more': 'env:WIREGLOT_TEST_VALUE' } }],
+    ['model', { setIfAbsent: { metadata: { deep: ['env:WIREGLOT_TEST_VALUE'] } } }],
+  ] as const)('reads no variable of the environment in its settings: %s %j', async (of, more) => {
+    vi.stubEnv('WIREGLOT_TEST_VALUE', 'value-of-the-machine')
+    after(async () => void vi.unstubAllEnvs())
+    const cassette = await foreign(attempt => Object.assign(attempt.settings[of], more))
+    const { calls, transport } = recordedCalls()
+    const replayed = [replay(cassette), replay(cassette, { send: { apiKey, transport } })]
+    const shown = (await Promise.allSettled(replayed)).map(one => JSON.stringify(one))
+    expect([...shown, ...calls].join('\n')).not.toContain('value-of-the-machine')
+  })
+
+  test('reads no variable of the environment in the name of its model', async () => {
+    vi.stubEnv('WIREGLOT_TEST_VALUE', 'value-of-the-machine')
+    after(async () => void vi.unstubAllEnvs())
+    const cassette = await foreign(attempt => {
+      attempt.model = 'env:WIREGLOT_TEST_VALUE'
+    })
+    const { calls, transport } = recordedCalls()
+    await replay(cassette, { send: { apiKey, transport } }).catch(() => {})
+    expect(calls.join('\n')).not.toContain('value-of-the-machine')
+  })
+
+  test('chooses no proxy and no address', async () => {
+    const cassette = await foreign(attempt =>
+      Object.assign(attempt.settings.channel, {
+        proxy: 'http://other.test:8080',
+        apiKey: 'other',
+        headers: { 'x-more': 'x' },
+      }),
+    )
+    expect(Object.keys(cassette.attempts[0]?.settings.channel ?? {})).not.toContain('proxy')
+    expect((await replay(cassette)).differences).toEqual([])
+  })
 })
