@@ -1,8 +1,7 @@
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Cassette, parseCassette, replay } from '../../src/cassettes/index.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { only } from '../../src/transports/bodies.ts'
-import { after } from '../gateway/support.ts'
 import { answering, asked, configFor, exchangeOf, model, postOf, recorded } from './support.ts'
 
 const sizes = ['small', 'agent'] as const
@@ -153,6 +152,9 @@ test('says why a cassette cannot be replayed', async () => {
 })
 
 describe('a cassette of somebody else', () => {
+  beforeEach(() => void vi.stubEnv('WIREGLOT_TEST_VALUE', 'value-of-the-machine'))
+  afterEach(() => void vi.unstubAllEnvs())
+
   const apiKey = 'key-0123456789abcdef'
   const recordedCalls = () => {
     const calls: string[] = []
@@ -198,8 +200,6 @@ describe('a cassette of somebody else', () => {
     ['channel', { headers: { 'x-more': 'env:WIREGLOT_TEST_VALUE' } }],
     ['model', { setIfAbsent: { metadata: { deep: ['env:WIREGLOT_TEST_VALUE'] } } }],
   ] as const)('reads no variable of the environment in its settings: %s %j', async (of, more) => {
-    vi.stubEnv('WIREGLOT_TEST_VALUE', 'value-of-the-machine')
-    after(async () => void vi.unstubAllEnvs())
     const cassette = await foreign(attempt => Object.assign(attempt.settings[of], more))
     const { calls, transport } = recordedCalls()
     const replayed = [replay(cassette), replay(cassette, { send: { apiKey, transport } })]
@@ -208,8 +208,6 @@ describe('a cassette of somebody else', () => {
   })
 
   test('reads no variable of the environment in the name of its model', async () => {
-    vi.stubEnv('WIREGLOT_TEST_VALUE', 'value-of-the-machine')
-    after(async () => void vi.unstubAllEnvs())
     const cassette = await foreign(attempt => {
       attempt.model = 'env:WIREGLOT_TEST_VALUE'
     })
