@@ -1,6 +1,7 @@
+import { printable } from '../kit/text/text.ts'
 import { noteCatalog } from '../notes.ts'
 import type { Cassette, CassetteAttempt } from './format.ts'
-import { isSameConversation, prefixBreakBetween } from './prefix.ts'
+import { openingOf, prefixBreakBetween } from './prefix.ts'
 
 /**
  * What happened in exchanges, in plain sentences: the way of each request, what was changed in it
@@ -13,11 +14,20 @@ import { isSameConversation, prefixBreakBetween } from './prefix.ts'
  * for (const line of explain(cassettes)) console.log(line)
  */
 export function explain(cassettes: readonly Cassette[]): string[] {
-  return cassettes.flatMap((cassette, i) => [
-    ...(i > 0 ? [''] : []),
-    ...explained(cassette),
-    ...prefixOf(cassettes.slice(0, i), cassette),
-  ])
+  /** The latest one of each conversation, by how it begins. */
+  const latest = new Map<string, Cassette>()
+  const lines = cassettes.flatMap((cassette, i) => {
+    const opening = openingOf(cassette)
+    const before = opening === undefined ? undefined : latest.get(opening)
+    if (opening !== undefined) latest.set(opening, cassette)
+    return [
+      ...(i > 0 ? [''] : []),
+      ...explained(cassette),
+      ...(before ? prefixOf(before, cassette) : []),
+    ]
+  })
+  // Clients and upstreams have written parts of them.
+  return lines.map(printable)
 }
 
 function explained(cassette: Cassette): string[] {
@@ -144,10 +154,8 @@ const firstOf = ({ atMs, body }: NonNullable<Cassette['response']>) =>
 const shown = (ms: number): string =>
   ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`
 
-/** The request is compared with the latest one of its conversation. */
-function prefixOf(earlier: readonly Cassette[], cassette: Cassette): string[] {
-  const before = earlier.findLast(one => isSameConversation(one, cassette))
-  if (!before) return []
+/** `before`: the latest one of its conversation. */
+function prefixOf(before: Cassette, cassette: Cassette): string[] {
   const [one, other] = [before.attempts.at(-1), cassette.attempts.at(-1)]
   if (one?.channel !== other?.channel || one?.model !== other?.model)
     return [

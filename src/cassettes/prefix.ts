@@ -56,13 +56,11 @@ export function prefixBreakBetween(earlier: Cassette, later: Cassette): PrefixBr
   }
 }
 
-/** Are both requests of one conversation? Their first messages of the user are the same. */
-export function isSameConversation(one: Cassette, other: Cassette): boolean {
-  const [first, second] = [openingOf(one), openingOf(other)]
-  return first !== undefined && first === second
-}
-
-function openingOf({ request, operation }: Cassette): string | undefined {
+/**
+ * How a conversation begins: the first message of its user, which all of its requests have.
+ * Undefined: it has none.
+ */
+export function openingOf({ request, operation }: Cassette): string | undefined {
   if (operation !== 'generate') return undefined
   const decoded = decode(request.protocol, jsonOfBody(request.body))
   const first = decoded?.messages.find(({ role }) => role === 'user')

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Difference } from '../cassettes/index.ts'
+import { printable } from '../kit/text/text.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
 import type { Vendor, VendorName } from '../vendors/index.ts'
 import { withChoices } from './choices.ts'
@@ -71,7 +72,7 @@ async function replayFile(file: string, options: ReplayCommand): Promise<void> {
     model,
     send: send && { apiKey, baseUrl: base },
   })
-  if (json) print([JSON.stringify({ now, differences }, undefined, 2)])
+  if (json) process.stdout.write(`${JSON.stringify({ now, differences }, undefined, 2)}\n`)
   else {
     const lines: string[] = []
     if (to ?? vendor ?? send) {
@@ -109,4 +110,11 @@ function toUrl(text: string): string {
   throw new InvalidArgumentError('A URL like https://host.')
 }
 
-const print = (lines: readonly string[]) => void process.stdout.write(`${lines.join('\n')}\n`)
+/** Clients and upstreams have written parts of them. */
+const print = (lines: readonly string[]) =>
+  void process.stdout.write(
+    `${lines
+      .flatMap(line => line.split('\n'))
+      .map(printable)
+      .join('\n')}\n`,
+  )

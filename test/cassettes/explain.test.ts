@@ -140,3 +140,28 @@ describe.each(protocolNames)('the prefix of prompts in %s', name => {
     expect(lines[2]).toContain('Tuesday')
   })
 })
+
+test('each request is read a few times, however many there are', async () => {
+  const { cassette } = await exchangeOf('chat-completions', 'messages', { stream: false })
+  const { text } = cassette.request.body
+  let reads = 0
+  const all = Array.from({ length: 60 }, () => {
+    const copy = structuredClone(cassette)
+    Object.defineProperty(copy.request.body, 'text', {
+      get() {
+        reads++
+        return text
+      },
+    })
+    return copy
+  })
+  expect(explain(all).length).toBeGreaterThan(60)
+  expect(reads).toBeLessThan(200)
+})
+
+test('what clients and upstreams have written moves nothing in a terminal', async () => {
+  const { cassette } = await exchangeOf('chat-completions', 'messages', { stream: false })
+  cassette.request.path += '\u001b[2J'
+  cassette.notes.push({ kind: 'dropped', path: '/\u001b]0;x\u0007', code: 'x', reason: '\u009b' })
+  for (const line of explain([cassette])) expect(line).toMatch(/^\P{Cc}*$/u)
+})

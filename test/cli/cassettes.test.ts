@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseCassette, readCassettes } from '../../src/cassettes/index.ts'
@@ -78,6 +78,19 @@ describe('replay', () => {
       (await wireglot(['replay', file, '--to', 'responses', '--json'])).out,
     )
     expect(now.attempts[0].protocol).toBe('responses')
+  })
+
+  test('shows nothing that moves the terminal', async () => {
+    const { file } = await recordedFile()
+    const cassette = parseCassette(readFileSync(file, 'utf8'))
+    const { frames = [] } = cassette.response?.body ?? {}
+    for (const body of [cassette.attempts[0]?.body, frames[1]])
+      if (body?.text) body.text = body.text.replace('{', '{"\u009b2J":"\u009b",')
+    writeFileSync(file, JSON.stringify(cassette))
+    for (const more of [[], ['--to', 'responses']]) {
+      const { out } = await wireglot(['replay', file, ...more])
+      expect(out).toMatch(/^(\n|\P{Cc})*$/u)
+    }
   })
 
   test('needs a key to send', async () => {
