@@ -1,7 +1,7 @@
 import { secretParameter, secretShape, spellingsOf } from '../gateway/secret-shapes.ts'
 
 /** Replaces a secret. */
-const instead = '***'
+export const instead = '***'
 /** "redacted" in base64, so that what decodes the file still can. */
 const noMedia = 'cmVkYWN0ZWQ='
 
@@ -9,24 +9,38 @@ const noMedia = 'cmVkYWN0ZWQ='
 const shortestSecret = 12
 
 const privateHeader =
-  /^(authorization|proxy-.+|cookie|set-cookie)$|(^|-)(auth|authorization|key|token|secret|password|credential|signature|assertion|jwt)s?$/i
+  /^(authorization|proxy-.+|cookie|set-cookie)$|(key|token|secret|password|credential|(^|-)(auth|authorization|signature|assertion|jwt))s?$/i
 const publicHeader = /ratelimit|^idempotency-key$/i
+/** Of addresses that are signed. */
+const signature = /^sig$|signature|password|^auth/i
 
 /**
- * Values of fields that are named like secrets, also in JSON inside of a string. `token` alone is
- * the text of a token in log probabilities.
+ * Values of fields that are named like secrets. `token` alone is the text of a token in log
+ * probabilities.
  */
 const secretField =
-  /((?:authorization|api[-_]?key|secret|password|passwd|access[-_]?key|private[-_]?key|[-_]token)\\?"\s{0,9}:\s{0,9}\\?")(?:[^"\\]|\\[^"])+/gi
+  /((?:authorization|api[-_]?key|secret|password|passwd|passphrase|access[-_]?key|private[-_]?key|[-_a-z]token)"\s{0,9}:\s{0,9}")(?:[^"\\]|\\[\s\S])+/gi
+/** The same in JSON inside of a string. */
+const nestedField =
+  /((?:authorization|api[-_]?key|secret|password|passwd|passphrase|access[-_]?key|private[-_]?key|[-_a-z]token)\\"\s{0,9}:\s{0,9}\\")(?:[^"\\]|\\[^"\\]|\\\\(?:\\["\\]|[^"\\]))+/gi
+/** Deeper inside, up to a quote in the value. */
+const deepField =
+  /((?:authorization|api[-_]?key|secret|password|passwd|passphrase|access[-_]?key|private[-_]?key|[-_a-z]token)\\{3,7}"\s{0,9}:\s{0,9}\\{3,7}")(?:[^"\\]|\\+[^"\\])+/gi
+/** As in files of variables, in headers that a text shows, and in addresses of databases. */
+const secretVariable = /((?:KEY|TOKEN|SECRET|PASSWORD)=(?:\\{0,7}["'])?)[^\s"'\\]{6,}/g
+const shownHeader = /(authorization: (?:basic|token) )[\w+/=.~-]{6,}/gi
+const passwordInUrl = /(:\/\/[\w.%+-]{0,40}:)[^\s"'\\/@:]{1,80}(?=@)/g
 
 /** Content of media in JSON: long base64 in the fields of all protocols, and in `data:` URLs. */
 const mediaField =
-  /("(?:data|bytes|b64_json|partial_image_b64|file_data|result|imageBytes|videoBytes)"\s{0,9}:\s{0,9}")[\w+/=-]{64,}/g
-const mediaUrl = /(;base64,)[\w+/=-]{64,}/g
+  /("(?:data|bytes|b64_json|partial_image_b64|file_data|result|imageBytes|videoBytes)\\{0,7}"\s{0,9}:\s{0,9}\\{0,7}")(?:[\w+/=-]|\\{1,7}(?:[nr/]|u00[23]\w)){64,}/g
+const mediaUrl = /(;base64,)(?:[\w+/=-]|\\{1,7}(?:[nr/]|u00[23]\w)){64,}/g
 
 /** Removes secrets from what is written into a cassette. */
 export type Redactor = {
   text(text: string): string
+  /** Where secrets are in a text. */
+  secretsIn(text: string): Span[]
   headers(headers: Record<string, string>): Record<string, string>
   /** With `?`, or empty. */
   query(query: URLSearchParams): string
@@ -42,6 +56,20 @@ export type Redaction = {
   keyNames: { headers: readonly string[]; query: readonly string[] }
 }
 
+/** A part of a text, in UTF-16 units. */
+export type Span = readonly [from: number, to: number]
+
+/** Each with what comes before the secret, if it has that. */
+const shapes = [
+  secretField,
+  nestedField,
+  deepField,
+  secretVariable,
+  shownHeader,
+  passwordInUrl,
+  secretShape,
+] as const
+
 /** `secrets`: values that are replaced wherever they are. */
 export function createRedactor(
   secrets: readonly string[],
@@ -53,15 +81,26 @@ export function createRedactor(
     let shown = given
     for (const { secret, sight } of sights)
       if (shown.includes(secret)) shown = shown.replaceAll(sight, instead)
-    shown = shown.replace(secretField, `$1${instead}`).replace(secretShape, instead)
+    for (const shape of shapes)
+      shown = shown.replace(shape, (_, before: unknown) =>
+        typeof before === 'string' ? before + instead : instead,
+      )
     return media
       ? shown
       : shown.replace(mediaField, `$1${noMedia}`).replace(mediaUrl, `$1${noMedia}`)
   }
+  const secretsIn = (given: string): Span[] => {
+    const known = sights.flatMap(({ secret, sight }) =>
+      given.includes(secret)
+        ? spansOf(given, typeof sight === 'string' ? plain(sight) : sight)
+        : [],
+    )
+    return [...known, ...shapes.flatMap(shape => spansOf(given, shape))]
+  }
   const isPrivate = (name: string) =>
     keyNames.headers.includes(name) || (privateHeader.test(name) && !publicHeader.test(name))
   const isKeyParameter = (name: string) =>
-    keyNames.query.includes(name) || secretParameter.test(name)
+    keyNames.query.includes(name) || secretParameter.test(name) || signature.test(name)
   const query = (given: URLSearchParams): string => {
     const shown = new URLSearchParams()
     for (const [name, value] of given)
@@ -70,6 +109,7 @@ export function createRedactor(
   }
   return {
     text,
+    secretsIn,
     query,
     headers: headers =>
       Object.fromEntries(
@@ -106,5 +146,13 @@ function sightsOf(secrets: readonly string[]): Sight[] {
 
 function sightOf(secret: string): string | RegExp {
   if (secret.length >= shortestSecret) return secret
-  return new RegExp(`(?<![\\w-])${secret.replace(/[^\w\s]/g, '\\$&')}(?![\\w-])`, 'g')
+  return new RegExp(`(?<![\\w-])${plain(secret).source}(?![\\w-])`, 'g')
 }
+
+const plain = (secret: string) => new RegExp(secret.replace(/[^\w\s]/g, '\\$&'), 'g')
+
+const spansOf = (text: string, shape: RegExp): Span[] =>
+  Array.from(text.matchAll(shape), ({ 0: found, 1: before = '', index }) => [
+    index + before.length,
+    index + found.length,
+  ])

@@ -1,6 +1,7 @@
 import { eventStream } from '../eventstream/framing.ts'
 import { encoded, joined } from '../sse/bytes.ts'
 import { FrameSplitter } from '../sse/split.ts'
+import { withoutSplitSecrets } from './across.ts'
 import type { Captured, CapturedAttempt, CapturedBody } from './capture.ts'
 import type { Cassette, CassetteBody, CassetteFrame } from './format.ts'
 import { createRedactor, type Redaction, type Redactor } from './redact.ts'
@@ -79,25 +80,25 @@ const redacted = <T>(value: T, redactor: Redactor): T =>
 const rounded = (ms: number) => Math.round(ms * 1_000) / 1_000
 
 /** Bodies as they are written. Bytes that several have in common are read once. */
-function createBodies({ text: clean }: Redactor, media: boolean) {
+function createBodies({ text: clean, secretsIn }: Redactor, media: boolean) {
   const known = new Map<unknown, CassetteBody>()
+
+  /** Forms have text between other bytes. */
+  const base64Of = ({ chunks }: CapturedBody): string => {
+    const bytes = Buffer.from(joined(chunks.map(one => encoded(one.chunk))))
+    return Buffer.from(clean(bytes.toString('latin1')), 'latin1').toString('base64')
+  }
 
   const written = (body: CapturedBody, type: string): CassetteBody => {
     const framing = framings.find(({ contentType }) => type.startsWith(contentType))
     const chunks = textsOf(body, framing?.decode())
     if (!chunks)
-      return media
-        ? {
-            base64: Buffer.from(joined(body.chunks.map(one => encoded(one.chunk)))).toString(
-              'base64',
-            ),
-          }
-        : { redacted: body.length + body.leftOut }
+      return media ? { base64: base64Of(body) } : { redacted: body.length + body.leftOut }
     const isStream = framing !== undefined || /^text\/event-stream/i.test(type)
     if (!isStream) return { text: clean(chunks.map(({ text }) => text).join('')) }
     const frames = framesOf(chunks)
     const shown = framing ? frames.map(({ text }) => withoutIds(text)) : frames.map(one => one.text)
-    const texts = cleaned(shown, clean)
+    const texts = cleaned(withoutSplitSecrets(shown, secretsIn), clean)
     return { frames: frames.map(({ atMs }, i) => ({ atMs, text: texts[i] ?? '' })) }
   }
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createRecorder } from '../../src/cassettes/index.ts'
+import { type Cassette, createRecorder, replay } from '../../src/cassettes/index.ts'
 import { textOfBody } from '../../src/cassettes/read.ts'
 import { framings } from '../../src/cassettes/write.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
@@ -74,6 +74,21 @@ const planted = {
   nested: 'hunter2 hunter2',
   query: 'query-secret-123456',
   google: 'AIzaSyA0123456789abcdefghijklmnopqrs',
+}
+
+/** In texts that agents read and write. */
+const inTexts = {
+  perplexity: 'pplx-0123456789abcdefghijABCDEFGHIJ',
+  cerebras: 'csk-0123456789abcdefghijklmnopq',
+  bedrock: 'ABSKQmVkcm9ja0FQSUtleS0wMTIzNDU2Nzg5',
+  npm: 'npm_0123456789abcdefghijABCDEFGHIJ012345',
+  variable: 'value-of-a-variable',
+  basic: 'dXNlcjpwYXNzd29yZA==',
+  database: 'swordfish-9',
+  camel: 'token in camel case',
+  quoted: 'quo"te-and-rest',
+  deep: 'three levels deep',
+  form: 'field-of-a-form-1234',
 }
 
 const planting = {
@@ -238,6 +253,128 @@ describe('no secret is in a cassette', () => {
   })
 })
 
+test('no secret is in a cassette of what agents read and write', async () => {
+  const { variable, basic, database, camel, quoted, deep, form, ...keys } = inTexts
+  const nested = JSON.stringify({ more: JSON.stringify({ client_secret: deep }) })
+  const text = [
+    ...Object.values(keys),
+    `MY_API_KEY=${variable}`,
+    `curl -H 'Authorization: Basic ${basic}'`,
+    `postgres://admin:${database}@db.test/users`,
+    JSON.stringify({ accessToken: camel, password: quoted }),
+    JSON.stringify({ arguments: nested }),
+  ].join('\n')
+  const { path, body } = asked('messages', false)
+  const init = postOf(
+    { ...body, system: text, metadata: { accessToken: camel, password: quoted } },
+    { apikey: `Key ${form}`, 'x-authtoken': form },
+  )
+  const multipart = Buffer.concat([
+    Buffer.from(`--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${text}\r\n`),
+    Buffer.alloc(64, 0xff),
+    Buffer.from('\r\n--b--\r\n'),
+  ])
+  const config = configFor('messages', { keys: [{ name: 'one', key: form }] } as never)
+  const passing = { ...config, channels: [{ ...config.channels[0], passThrough: ['/v1/audio/*'] }] }
+  const { folder, cassettes } = await recorded(
+    { ...passing, auth: undefined } as never,
+    [
+      {
+        path: `${path}?sig=${form}`,
+        init: { ...init, headers: { ...init.headers, 'x-api-key': form } },
+      },
+      {
+        path: '/v1/audio/transcriptions',
+        init: {
+          method: 'POST',
+          body: multipart,
+          headers: { 'content-type': 'multipart/form-data; boundary=b', 'x-api-key': form },
+        },
+      },
+    ],
+    { hooks: { transport: answering('messages', { stream: false }) }, options: { media: true } },
+  )
+  expect(cassettes).toHaveLength(2)
+  const bytes = Buffer.from(cassettes[1]?.request.body.base64 ?? '', 'base64').toString('latin1')
+  expect(bytes).toContain('form-data')
+  const all = `${textsOf(folder)}\n${bytes}`
+  for (const [name, secret] of Object.entries(inTexts))
+    for (const spelled of [secret, JSON.stringify(secret).slice(1, -1), secret.slice(-8)])
+      expect(all.includes(spelled), name).toBe(false)
+})
+
+describe.each(protocolNames)('no secret in pieces is in a cassette of %s', protocol => {
+  /** As models write: a few letters at a time. */
+  const pieces = (text: string) => text.match(/[\s\S]{1,7}/g) ?? []
+  const chunk = (delta: object, finish: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+  const call = (more: object) => chunk({ tool_calls: [{ index: 0, ...more }] })
+  const input = JSON.stringify({
+    password: planted.nested,
+    text: JSON.stringify({ api_key: planted.field, key: planted.vendor }),
+  })
+  const written = [
+    chunk({ role: 'assistant', content: '' }),
+    ...pieces(said).map(content => chunk({ content })),
+    call({ id: 'c1', type: 'function', function: { name: 'log_in', arguments: '' } }),
+    ...pieces(input).map(text => call({ function: { arguments: text } })),
+    chunk({}, 'tool_calls'),
+    'data: [DONE]\n\n',
+  ].join('')
+
+  const transcript = async (
+    from: (typeof protocolNames)[number],
+    to: (typeof protocolNames)[number],
+    bytes: Uint8Array | string,
+  ) => {
+    const { path, body } = asked(from, true)
+    const headers = { authorization: `Bearer ${planted.client}` }
+    const type = protocols[to].framing?.contentType ?? 'text/event-stream'
+    return recorded(
+      { ...planting, channels: [{ ...planting.channels[0], protocols: [to] }] } as never,
+      [{ path, init: postOf(body, headers) }],
+      {
+        hooks: {
+          transport: {
+            send: async () => ({
+              status: 200,
+              headers: { 'content-type': type },
+              body: only(bytes as never),
+            }),
+          },
+        },
+      },
+    )
+  }
+
+  /** What streams say in each of their fields, put together. */
+  const allIn = (cassettes: readonly Cassette[]) => {
+    const fields = new Map<string, string>()
+    for (const { attempts, response } of cassettes)
+      for (const body of [attempts[0]?.response?.body, response?.body])
+        for (const { text } of body?.frames ?? [])
+          for (const [, name = '', value = ''] of text.matchAll(/"(\w+)":"((?:[^"\\]|\\.)*)"/g))
+            fields.set(name, (fields.get(name) ?? '') + value)
+    return [...fields.values()].join('\n')
+  }
+
+  const expectNone = (cassettes: readonly Cassette[], folder: string) => {
+    expectNoSecrets(textsOf(folder))
+    const all = allIn(cassettes)
+    expect(all).toContain('my keys: ')
+    expectNoSecrets(all)
+  }
+
+  test('that the client or the upstream gets', async () => {
+    const { cassettes, folder, got } = await transcript(protocol, 'chat-completions', written)
+    expectNone(cassettes, folder)
+    const back = await transcript('chat-completions', protocol, got[0]?.bytes ?? '')
+    expectNone(back.cassettes, back.folder)
+    // Nothing but the secrets has changed.
+    expect((await replay(cassettes[0] as Cassette)).differences).toEqual([])
+  })
+})
+
 describe('media', () => {
   const data = Buffer.alloc(3000, 'pixels').toString('base64')
   const body = {
@@ -259,6 +396,23 @@ describe('media', () => {
     const { folder, cassettes } = await recorded(configFor('messages'), requests, { hooks })
     expect(textsOf(folder)).not.toContain(data.slice(0, 100))
     expect(cassettes[0]?.attempts[0]?.body.text).toContain('"media_type":"image/png"')
+  })
+
+  test.each([
+    ['slashes with escapes', (json: string) => json.replaceAll('/', '\\/')],
+    ['lines', (json: string) => json.replaceAll(/(\w{76})/g, '$1\\n')],
+    [
+      'JSON in a string',
+      (json: string) => JSON.stringify({ model: 'm', messages: [{ role: 'user', content: json }] }),
+    ],
+  ])('is left out of base64 in %s', async (_, written) => {
+    const jpeg = `/9j/${Buffer.alloc(3000, 'a/pixel?').toString('base64')}`
+    const json = written(JSON.stringify(body).replaceAll(data, jpeg))
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: json }
+    const asked = [{ path: '/v1/chat/completions', init }]
+    const { folder, cassettes } = await recorded(configFor('messages'), asked, { hooks })
+    expect(cassettes).toHaveLength(1)
+    expect(textsOf(folder)).not.toContain(jpeg.slice(-60, -4))
   })
 
   test('is kept where it is asked for', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { withoutSecrets as withoutShapes } from '../../src/gateway/secret-shapes.ts'
 import {
   createRedactor,
   redactText as redactedError,
   searchFor,
+  secretsOf,
   withoutSecrets,
 } from '../../src/gateway/upstream/redact.ts'
 import type { TransportResponse } from '../../src/transports/transport.ts'
@@ -150,4 +152,21 @@ describe('a response', () => {
     for await (const _ of withoutSecrets(original, { apiKey: key, headers: {} }).body) break
     expect(left).toBe(true)
   })
+})
+
+test.each(['apikey', 'x-authtoken', 'x-team-secret'])('the header %s holds a secret', name => {
+  expect(secretsOf({ headers: { [name]: 'abcdef-0123456789' } })).toContain('abcdef-0123456789')
+})
+
+test.each(['\\n', '\\t', '\\u000a', ' ', '"', '(', ''])(
+  'a key of a vendor after %j in JSON looks like one',
+  before => {
+    for (const key of ['sk-proj-0123456789abcdefghij', 'ghp_0123456789abcdefghijABCDEFGHIJ012345'])
+      expect(withoutShapes(`${before}${key} rest`)).toBe(`${before}*** rest`)
+  },
+)
+
+test('a word that ends like the beginning of a key is none', () => {
+  for (const text of ['task-0123456789abcdefghij', 'disk_0123456789abcdefghij'])
+    expect(withoutShapes(text)).toBe(text)
 })

@@ -20,7 +20,7 @@ type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
  * words of a response.
  */
 const isSecretByName = (name: string, secret: string) =>
-  /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) &&
+  /(^|-)(auth|authorization|(api|auth|access)?(key|token)|secret|password)$/i.test(name) &&
   secret.length >= shortestSecret
 
 /** By channel: to work them out takes as long as to read a short response. */
