@@ -36,8 +36,8 @@ export function forgetCall(trace: Trace, failure?: GatewayError): UsageRecord['u
 }
 
 /** Adds what another call has used for the same exchange. */
-export function addSpent(trace: Trace, other: Trace): void {
-  const used = useOf(other)
+export function addSpent(trace: Trace, other: Trace, failure?: GatewayError): void {
+  const used = useOf(other, failure)
   if (used) trace.spent = plusUsage(trace.spent, used)
 }
 

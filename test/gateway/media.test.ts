@@ -152,6 +152,52 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ])
   })
 
+  test('a description counts, though its client has left', async () => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream(() => {})
+    const records: UsageRecord[] = []
+    const ask = await start(two(blind, seeing, { describe: 'eye' }), {
+      logger: false,
+      onUsage: record => void records.push(record),
+    })
+    const client = new AbortController()
+    const [path, init] = asking('messages', image('a'.repeat(4_000)).messages)
+    const asked = ask(path, { ...init, signal: client.signal }).catch(() => {})
+    await until(() => seeing.calls.length === 1)
+    client.abort()
+    await asked
+    await until(() => records.length === 1)
+    expect(records[0]).toMatchObject({ status: 499, usage: { estimated: true } })
+    expect(records[0]?.usage?.input).toBeGreaterThan(1_000)
+  })
+
+  test('descriptions are for keys that see the model that describes', async () => {
+    const blind = await upstream(sendJson(200, responses['chat-completions']))
+    const seeing = await upstream(sendJson(200, responses.messages))
+    const [few, all] = ['key-of-few-0123456789', 'key-of-all-0123456789']
+    const { auth: _, ...config } = two(blind, seeing, { describe: 'eye' })
+    const ask = await start(
+      {
+        ...config,
+        groups: { few: { models: ['m'] } },
+        keys: [
+          { name: 'few', key: few, group: 'few' },
+          { name: 'all', key: all },
+        ],
+      },
+      { logger: false },
+    )
+    const [path, init] = asking('messages', image('aaaa').messages)
+    for (const key of [few, all, few])
+      await (await ask(path, { ...init, headers: { ...init.headers, 'x-api-key': key } })).text()
+    expect(seeing.calls).toHaveLength(1)
+    expect(blind.calls.map(({ text }) => text.includes('[An image: Hello]'))).toEqual([
+      false,
+      true,
+      false,
+    ])
+  })
+
   test('the notes are those of the images that were described', async () => {
     const blind = await upstream(sendJson(200, responses['chat-completions']))
     const seeing = await upstream((answer, { text }) =>

@@ -7,6 +7,7 @@ import { gatewayNote } from '../../kit/notes/gateway.ts'
 import { refuseIfStrict } from '../../translate/settings.ts'
 import { changedRequest, decoded } from '../body/changed-request.ts'
 import { capableOf } from '../bridge.ts'
+import { GatewayError } from '../error.ts'
 import type { Answering, RequestContext, Service, Trace } from '../request-context.ts'
 import type { Deployment } from '../upstream/catalog.ts'
 import { addSpent } from '../use.ts'
@@ -99,7 +100,10 @@ async function described(
   trace: Trace,
   asked: Asked,
 ): Promise<string | undefined> {
-  const { descriptions } = service
+  const { descriptions, catalog } = service
+  // Descriptions are shared by all that may ask their model.
+  const candidates = catalog.candidates(asked.model, incoming.protocol, trace.identity ?? {})
+  if (!candidates) return undefined
   const key = `${asked.model} ${asked.key}`
   const known = descriptions.get(key)
   if (known)
@@ -108,21 +112,25 @@ async function described(
     } catch {
       // It may have been made for a client that has left: it is made once more.
     }
-  const made = describe(service, incoming, trace, asked)
+  const made = describe(service, { ...incoming, candidates }, trace, asked)
   descriptions.set(key, made)
   for (const [oldest] of descriptions) {
     if (descriptions.size <= remembered) break
     descriptions.delete(oldest)
   }
+  const forget = () => descriptions.get(key) === made && descriptions.delete(key)
   try {
-    return await made
+    const text = await made
+    if (text === undefined) forget()
+    return text
   } catch (error) {
-    if (descriptions.get(key) === made) descriptions.delete(key)
+    forget()
     service.log('warn', { requestId: trace.requestId, error }, 'an image could not be described')
     return undefined
   }
 }
 
+/** `incoming`: with the candidates that see. Its use counts, whatever becomes of it. */
 async function describe(
   service: Service,
   incoming: RequestContext,
@@ -130,8 +138,6 @@ async function describe(
   { image, model, answer }: Asked,
 ): Promise<string | undefined> {
   const { protocol, request } = incoming
-  const candidates = service.catalog.candidates(model, protocol, trace.identity ?? {})
-  if (!candidates) return undefined
   const { wire } = protocol.encodeRequest(
     {
       model,
@@ -147,19 +153,23 @@ async function describe(
     { path: request.path },
   )
   const { notes: _, bodyFor: __, recalled: ___, ...plain } = incoming
-  const own: Trace = { ...trace, notes: [], attempts: 0, ended() {} }
-  const response = await answer(
-    service,
-    {
-      ...plain,
-      model,
-      candidates,
-      stream: false,
-      asList: false,
-      body: { value: wire, outline: wire, isPlain: true },
-    },
-    own,
-  )
-  addSpent(trace, own)
-  return textOf(response).trim().slice(0, longest) || undefined
+  const { spent: ____, ...begun } = trace
+  const own: Trace = { ...begun, notes: [], attempts: 0, ended() {} }
+  const asking = {
+    ...plain,
+    model,
+    stream: false,
+    asList: false,
+    body: { value: wire, outline: wire, isPlain: true },
+  }
+  let failure: GatewayError | undefined
+  try {
+    const response = await answer(service, asking, own)
+    return textOf(response).trim().slice(0, longest) || undefined
+  } catch (error) {
+    if (error instanceof GatewayError) failure = error
+    throw error
+  } finally {
+    addSpent(trace, own, failure)
+  }
 }
