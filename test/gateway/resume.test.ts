@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, UsageRecord } from '../../src/gateway/gateway.ts'
+import { Overlap } from '../../src/gateway/resume/overlap.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
@@ -44,6 +45,31 @@ function streamOf(protocol: Protocol, text: string): string[] {
   })
   return [explodeResponse(wire, codec, {}).text]
 }
+
+describe('a text that repeats another one', () => {
+  const words = (length: number) =>
+    Array.from({ length: length / 8 }, (_, i) => `word${(i * 7919) % 1009} `).join('')
+  const taken = (sent: string, more: string) => {
+    const overlap = new Overlap(sent)
+    let said = ''
+    for (let at = 0; at < more.length; at += 4) said += overlap.take(more.slice(at, at + 4))
+    return said + overlap.end()
+  }
+
+  test.each([
+    ['all of it', words(4_000), `${words(4_000)}and more`, 'and more'],
+    ['its end', words(4_000), `${words(4_000).slice(-60)}and more`, 'and more'],
+    ['its beginning', words(4_000), `${words(4_000).slice(0, 600)}and more`, undefined],
+    ['nothing', words(4_000), 'other words', 'other words'],
+  ])('is cut: %s', (_, sent, more, said) => expect(taken(sent, more)).toBe(said ?? more))
+
+  test('takes time in proportion to its length', () => {
+    const sent = words(1_000_000)
+    const began = process.cpuUsage()
+    expect(taken(sent, `${sent}and more`)).toBe('and more')
+    expect(process.cpuUsage(began).user / 1_000_000).toBeLessThan(5)
+  })
+})
 
 const records = () => {
   const list: UsageRecord[] = []

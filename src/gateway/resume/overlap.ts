@@ -7,6 +7,8 @@ export class Overlap {
   readonly #sent: string
   readonly #end: string
   #held = ''
+  /** Does the text before begin with what is held? */
+  #isStart = true
   /** What follows is new. */
   isOver: boolean
 
@@ -20,6 +22,8 @@ export class Overlap {
   /** What is new. */
   take(text: string): string {
     if (this.isOver) return text
+    // Only the new letters are compared: a model may write all of it again, a few at a time.
+    this.#isStart &&= this.#sent.startsWith(text, this.#held.length)
     this.#held += text
     if (this.#mayRepeat()) return ''
     return this.end()
@@ -36,7 +40,7 @@ export class Overlap {
   #mayRepeat(): boolean {
     const { length } = this.#held
     return (
-      (length < this.#sent.length && this.#sent.startsWith(this.#held)) ||
+      (this.#isStart && length < this.#sent.length) ||
       (length < this.#end.length && this.#end.includes(this.#held))
     )
   }
