@@ -133,6 +133,17 @@ test.each<[string, boolean]>([
   ['[^]', false],
   ['[a', false],
   ['(a', false],
+  // A class is no end of a range.
+  ['^[\\w-.]+@[a-z]+$', false],
+  ['[a-\\d]', false],
+  ['[^\\s-z]', false],
+  ['[\\w-]+', true],
+  ['[-\\w.]+', true],
+  ['[a-z-\\d]', true],
+  ['[\\w\\-.]', true],
+  ['^\\d{4}-\\d{2}$', true],
+  ['\\[\\w-.\\]', true],
+  ['a{,5}', true],
 ])('Python compiles %s: %s', (pattern, expected) => {
   expect(compiles(pattern, 'python')).toBe(expected)
 })
@@ -151,6 +162,24 @@ test.each<[string, boolean]>([
   ['(a)\\1', false],
   ['(?P<a>b)(?P=a)', false],
   ['\\p{L}', false],
+  ['[\\w-.]', false],
+  // Braces count, or are escaped.
+  ['a{2}b{2,}c{2,3}', true],
+  ['\\{a\\}', true],
+  ['[{}]+', true],
+  ['^{a}$', false],
+  ['\\$\\{{a}', false],
+  ['a{,5}', false],
+  ['x{2', false],
+  ['a\\Z', false],
+  ['\\0', false],
+  ['[\\b]', false],
+  ['a\\b', true],
+  ['\\é', false],
+  // What is repeated so often is too large when it is compiled.
+  ['^.{1,2000}$', false],
+  ['^.{1,1000}$', true],
+  ['^\\w{1,256}$', true],
 ])('an engine without backtracking compiles %s: %s', (pattern, expected) => {
   expect(compiles(pattern, 'linear')).toBe(expected)
 })

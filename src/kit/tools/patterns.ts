@@ -39,8 +39,18 @@ const foreign = new RegExp(
 function isPython(pattern: string): boolean {
   for (const [, ...groups] of pattern.matchAll(foreign))
     if (groups.some(group => group !== undefined)) return false
-  return isWhole(pattern)
+  return !setsIn(pattern).some(hasOpenRange) && isWhole(pattern)
 }
+
+/** What stands in brackets. */
+const setsIn = (pattern: string): string[] =>
+  Array.from(pattern.matchAll(/\\.|\[\^?((?:\\.|[^\\\]])*)/gs), ([, set = '']) => set)
+
+/** A range that begins or ends with a class such as `\w`, as in `[\w-.]`. */
+const hasOpenRange = (set: string): boolean =>
+  Array.from(set.matchAll(/(\\.|[^\\])-(\\.|[^\\])|\\?./gs)).some(([, ...ends]) =>
+    ends.some(end => end !== undefined && /^\\[dDsSwW]/.test(end)),
+  )
 
 /** Brackets that are not closed, and the like, compile nowhere. */
 function isWhole(pattern: string): boolean {
@@ -52,12 +62,29 @@ function isWhole(pattern: string): boolean {
   }
 }
 
-/** Nothing that looks around or back, and no brackets in brackets, which are sets of their own. */
+/** Such engines repeat nothing more often. */
+const mostCounted = 1000
+
+/**
+ * Nothing that looks around or back, no brackets in brackets, which are sets of their own, braces
+ * around counts alone, and escapes that they know.
+ */
 function isLinear(pattern: string): boolean {
-  if (/\\[1-9k]/.test(pattern.replaceAll('\\\\', ''))) return false
+  const escapes = pattern.replaceAll('\\\\', '')
+  if (/\\([\dkZ]|[^ -~])/.test(escapes) || setsIn(escapes).some(set => set.includes('\\b')))
+    return false
   const plain = pattern.replace(/\\./gs, '.')
-  return !/\(\?(<?[=!]|P=)|\[\^?[^[\]]*(\[|&&|--|~~)/.test(plain)
+  if (/\(\?(<?[=!]|P=)|\[\^?[^[\]]*(\[|&&|--|~~)/.test(plain)) return false
+  const counted = plain.replace(/\[[^\]]*/g, '')
+  if (/\{(?!\d+(,\d*)?\})/.test(counted)) return false
+  return !counted.match(/\{[\d,]+/g)?.some(counts => tooMany(counts))
 }
+
+const tooMany = (counts: string) =>
+  counts
+    .slice(1)
+    .split(',')
+    .some(one => Number(one) > mostCounted)
 
 const isAnchored = (pattern: string): boolean =>
   pattern.length > 1 &&

@@ -73,15 +73,28 @@ export const hasLookaround = (value: unknown) =>
 
 /**
  * "'…' is not a 'regex'": patterns are compiled by Python, which has no `\p`, `\c` and `\u{…}`, and
- * another form of named groups. Sources: https://github.com/bman654/clodex/pull/195 (2026-09-09),
- * https://github.com/BerriAI/litellm/pull/40485 (2026-09-09)
+ * another form of named groups, and no class at an end of a range.
+ * Sources: https://github.com/bman654/clodex/pull/195 (2026-09-09),
+ * https://github.com/BerriAI/litellm/pull/40485 (2026-09-09),
+ * https://docs.python.org/3.11/library/re.html (2026-11-30)
  */
 export const pythonPatterns: SchemaRule = ({ schema, at }, faults) => {
   const all = [schema['pattern'], ...entriesIn(schema['patternProperties']).map(([key]) => key)]
   const unknown = /(^|[^\\])(\\\\)*(\\[pPckKhRz]|\\u\{|\(\?<[A-Za-z])/
   for (const pattern of all)
-    if (typeof pattern === 'string' && unknown.test(pattern))
+    if (typeof pattern === 'string' && (unknown.test(pattern) || hasOpenRange(pattern)))
       faults.push(`${at}: '${pattern}' is not a 'regex'`)
+}
+
+/** A class such as `\w` in brackets, with a hyphen and more behind it. */
+function hasOpenRange(pattern: string): boolean {
+  let isOpen = false
+  const parts = pattern.match(/\\.|[^\\]/gs) ?? []
+  return parts.some((part, i) => {
+    isOpen = isOpen ? part !== ']' : part === '['
+    const [hyphen, next] = parts.slice(i + 1, i + 3)
+    return isOpen && /^\\[dDsSwW]$/.test(part) && hyphen === '-' && next !== ']'
+  })
 }
 
 export const formats = [
