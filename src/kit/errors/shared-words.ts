@@ -1,4 +1,5 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { signatureErrorCode } from '../signatures/signature-errors.ts'
 import { isSpent } from './spent.ts'
 import { statusOfKind } from './status.ts'
 
@@ -35,6 +36,20 @@ export function sharedStatus({ kind, status }: CanonicalError): number {
   if (isSpent(kind)) return statusOfKind.quota
   if (status === 400 && kind === 'authentication') return statusOfKind.authentication
   return status >= 400 && status < 600 ? status : statusOfKind[kind]
+}
+
+/**
+ * The code of an error of another protocol whose kind has none: any text, unless it would be read as
+ * another kind or a status.
+ */
+export function otherCode({
+  kind,
+  code,
+  message,
+}: Pick<CanonicalError, 'kind' | 'code' | 'message'>): string | null {
+  const word = typeof code === 'string' && !/^[45]\d\d$/.test(code) ? code : undefined
+  const ownWord = word !== undefined && (kindsByWord.get(word) ?? kind) === kind ? word : null
+  return signatureErrorCode(message) ?? ownWord
 }
 
 /** Values of `code` or `type` that decide the kind. Not those that say only whose fault it is. */

@@ -5,17 +5,15 @@ import { type ErrorWriting, writeBareError, writeError } from '../../kit/errors/
 import { createErrorTable, longestMessage, type ReadError } from '../../kit/errors/error-table.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
-import { errorWords, kindsByWord, sharedStatus } from '../../kit/errors/shared-words.ts'
+import { errorWords, kindsByWord, otherCode, sharedStatus } from '../../kit/errors/shared-words.ts'
 import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitUndefined, omitUndefinedOrNone } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject, same } from '../../kit/json/json.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import type { Options } from './options.ts'
 import { type ChatCompletionsReport, createChatReport, keep, ownOf, protocolName } from './own.ts'
-import { plainCodes } from './vocabulary.ts'
 import type { ChatCompletionsErrorBody } from './written.ts'
 
 const noReason = 'the upstream gave no reason'
@@ -218,9 +216,9 @@ export function encodeErrorBody(value: CanonicalError): ChatCompletionsErrorBody
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
   const shown =
-    ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code)))
+    ours || (typeof code === 'string' && kindsByWord.get(code) === kind)
       ? (code ?? words.code)
-      : (words.code ?? signatureErrorCode(message))
+      : (words.code ?? otherCode(value))
   const known: ChatCompletionsErrorBody['error'] = {
     message,
     type: (ours ? type : undefined) ?? words.type,

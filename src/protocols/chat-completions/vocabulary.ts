@@ -111,13 +111,6 @@ export function encodeFinish(
     : finishWords[reason]
 }
 
-/** Further codes of this wire. The kind does not follow from them. */
-export const plainCodes: ReadonlySet<string> = new Set([
-  'invalid_encrypted_content',
-  'invalid_value',
-  'string_above_max_length',
-])
-
 export const serviceTiers: ReadonlySet<string> = new Set([
   'auto',
   'default',

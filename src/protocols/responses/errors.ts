@@ -11,6 +11,7 @@ import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import {
   kindsByWord,
+  otherCode,
   sharedStatus,
   errorWords as sharedWords,
 } from '../../kit/errors/shared-words.ts'
@@ -18,7 +19,6 @@ import { orSpent } from '../../kit/errors/spent.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { omitNullishOrNone, omitUndefined } from '../../kit/fields/omit.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
-import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, fieldsOf, keep, protocolName, type ResponsesReport } from './own.ts'
 import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './written.ts'
@@ -196,7 +196,6 @@ export const encodeError = (
   options?: CodecOptions,
 ): Encoded<WireError<ResponsesErrorBody>> => writeError(writing, error, options)
 
-/** Other protocols share many codes with this one: a code is written if it means the same here. */
 /** Clients tell an overload from other failures by this code or `slow_down`, and ask less often. */
 const overloaded = 'server_is_overloaded'
 const errorWords: typeof sharedWords = {
@@ -204,6 +203,7 @@ const errorWords: typeof sharedWords = {
   overloaded: { ...sharedWords.overloaded, code: overloaded },
 }
 
+/** A code of another protocol is written if it means the same here. */
 function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
   if (kind === 'overloaded') return code === 'slow_down' ? code : overloaded
   return typeof code === 'string' && kindOfWord(code) === kind ? code : errorWords[kind].code
@@ -229,22 +229,15 @@ function statusOf(error: CanonicalError): number {
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */
-function errorObject({
-  kind,
-  message,
-  type,
-  code,
-  param,
-  details,
-  protocol: of,
-}: CanonicalError): ResponsesErrorObject {
+function errorObject(error: CanonicalError): ResponsesErrorObject {
+  const { kind, message, type, code, param, details, protocol: of } = error
   const row = errorWords[kind]
   const own = of === protocolName
   return {
     message,
     type: (own ? type : undefined) ?? row.type,
     param: param ?? null,
-    code: own && code !== undefined ? code : (codeOf(kind, code) ?? signatureErrorCode(message)),
+    code: own && code !== undefined ? code : (codeOf(kind, code) ?? otherCode(error)),
     ...sharedDetails(details),
   }
 }

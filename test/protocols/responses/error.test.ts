@@ -163,15 +163,15 @@ describe('errors of other protocols', () => {
     })
   })
 
-  test.each<[ErrorKind, number, string, string | null]>([
-    ['invalid_request', 400, 'invalid_request_error', null],
+  test.each<[ErrorKind, number, string, string]>([
+    ['invalid_request', 400, 'invalid_request_error', 'foreign'],
     ['context_length', 400, 'invalid_request_error', 'context_length_exceeded'],
     ['authentication', 401, 'invalid_request_error', 'invalid_api_key'],
-    ['permission', 403, 'permission_error', null],
+    ['permission', 403, 'permission_error', 'foreign'],
     ['not_found', 404, 'invalid_request_error', 'model_not_found'],
     ['rate_limit', 429, 'rate_limit_error', 'rate_limit_exceeded'],
     ['quota', 429, 'insufficient_quota', 'insufficient_quota'],
-    ['internal', 500, 'server_error', null],
+    ['internal', 500, 'server_error', 'foreign'],
     ['timeout', 504, 'server_error', 'timeout'],
   ])('%s is %i %s %s', (kind, status, type, code) => {
     const { wire } = responses.encodeError({
