@@ -92,7 +92,11 @@ export const moonshot = {
     {
       fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is read; without it, arguments are enforced.',
       protocols: ['chat-completions', 'responses'],
-      options: { tools: { schemas: 'typed' }, chatCompletions: { namesByLetter: true } },
+      options: {
+        tools: { schemas: 'typed' },
+        chatCompletions: { namesByLetter: true },
+        responses: { namesByLetter: true },
+      },
       sources: [toolUse, agentscope, schemaTypes, schemaReferences, toolNames],
     },
   ],

@@ -166,9 +166,12 @@ describe('a server that requires a type in each schema', () => {
     })
   })
 
-  test('a name begins with a letter', () => {
-    const named = (name: string) =>
-      written('chat-completions', open, { vendor: 'moonshot', name }).body
+  test.each(
+    (['chat-completions', 'responses'] as const).flatMap(to =>
+      protocolNames.map(from => [to, from] as const),
+    ),
+  )('a name begins with a letter, over %s from %s', (to, from) => {
+    const named = (name: string) => written(to, open, { from, vendor: 'moonshot', name }).body
     expect(named('21st_magic')).toContain('"name":"_21st_magic"')
     expect(named('ls')).toContain('"name":"ls_"')
     expect(named('3')).toContain('"name":"_3_"')

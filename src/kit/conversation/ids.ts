@@ -103,7 +103,14 @@ export function mapName(name: string, limit: number): string {
   return `${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, limit - 9)}_${hashHex(name, 8)}`
 }
 
-/** The same for the property of an argument, which may also hold dots. */
+/** The same with a letter or an underscore in front, and three characters at least. */
+export function mapNameByLetter(name: string, limit: number): string {
+  const mapped = mapName(name, limit)
+  const begun = /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, limit - 1)}`
+  return begun.padEnd(3, '_')
+}
+
+/** The same as `mapName` for the property of an argument, which may also hold dots. */
 export const mapProperty = (name: string): string =>
   /^[A-Za-z0-9_.-]{1,64}$/.test(name) ? name : mapName(name, 64)
 

@@ -19,6 +19,11 @@ export type ResponsesOptions = Pick<SharedOptions, 'efforts' | 'longCacheKey' | 
   toolChoice?: 'all' | 'unforced'
   /** `tool_choice` without tools. `keep` (default). `drop`: for servers that refuse it. */
   choiceWithoutTools?: 'keep' | 'drop'
+  /**
+   * Tool names begin with a letter or an underscore and have three characters at least and 64 at
+   * most, which some servers require. Default false.
+   */
+  namesByLetter?: boolean
 }
 
 export type Options = CodecOptions & ToolOptions & ResponsesOptions
@@ -31,4 +36,5 @@ export const options = {
   jsonWord: sharedOptions.jsonWord,
   toolChoice: ['all', 'unforced'],
   choiceWithoutTools: ['keep', 'drop'],
+  namesByLetter: 'flag',
 } as const satisfies OptionTable<ResponsesOptions>

@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { mapCallId, mapName, shortId } from '../../../kit/conversation/ids.ts'
+import { mapCallId, mapName, mapNameByLetter, shortId } from '../../../kit/conversation/ids.ts'
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
@@ -55,7 +55,7 @@ export function demands(
       developer: instructionsRole === 'developer',
     },
     toolNames: {
-      spell: namesByLetter ? byLetter : name => mapName(name, longest),
+      spell: name => (namesByLetter ? mapNameByLetter : mapName)(name, longest),
       longest,
       freeform: customTools === 'write' ? 'freeform' : 'wrapped',
     },
@@ -65,12 +65,6 @@ export function demands(
       wireCallId: shortIds ? shortId : id => mapCallId(id, validCallId),
     },
   }
-}
-
-const byLetter = (name: string): string => {
-  const mapped = mapName(name, longest)
-  const begun = /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, longest - 1)}`
-  return begun.padEnd(3, '_')
 }
 
 type Edit = EditWith<Options, ChatCompletionsReport>

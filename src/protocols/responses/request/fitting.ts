@@ -1,5 +1,5 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
+import { mapCallId, mapName, mapNameByLetter } from '../../../kit/conversation/ids.ts'
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
 import { fitEffort } from '../../../kit/fields/fit-effort.ts'
@@ -23,12 +23,16 @@ const schemaDialect: SchemaDialect = {
 const { strict: _, ...enforcedDialect } = schemaDialect
 
 /** Calls and results are items of their own, linked by the id alone. */
-export function demands(_request: CanonicalRequest, { schemas }: Options): Demands {
+export function demands(_request: CanonicalRequest, { schemas, namesByLetter }: Options): Demands {
   return {
     lateTools: 'parts',
     // What a vendor demands besides is edited in what is written.
     schemas: schemas === 'typed' ? enforcedDialect : schemaDialect,
-    toolNames: { spell: name => mapName(name, longest), longest, namespaces: true },
+    toolNames: {
+      spell: name => (namesByLetter ? mapNameByLetter(name, 64) : mapName(name, longest)),
+      longest: namesByLetter ? 64 : longest,
+      namespaces: true,
+    },
     toolPairs: { uniqueCallIds: 'turn', wireCallId: id => mapCallId(id, validCallId) },
   }
 }
