@@ -74,7 +74,7 @@ export const alibaba = {
       sources: [thinkingGuide],
     },
     {
-      fact: '`enable_thinking` switches reasoning on and off; there are no levels.',
+      fact: '`enable_thinking` switches reasoning on and off, and `thinking_budget` limits it; there are no levels.',
       protocols: ['chat-completions'],
       options: { efforts: '', chatCompletions: { thinking: 'flag' } },
       sources: [thinkingGuide],

@@ -5,6 +5,10 @@ const bifrost = {
   date: '2026-11-23',
   url: 'https://docs.getbifrost.ai/providers/supported-providers/openrouter',
 }
+const reasoningGuide = {
+  date: '2026-11-30',
+  url: 'https://openrouter.ai/docs/use-cases/reasoning-tokens',
+}
 
 export const openrouter = {
   name: 'openrouter',
@@ -53,10 +57,10 @@ export const openrouter = {
       sources: [pi],
     },
     {
-      fact: 'Reasoning is requested in `reasoning`.',
+      fact: 'Reasoning is requested in `reasoning`, as an effort or as a number of tokens.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { thinking: 'object', effortWithTools: 'keep' } },
-      sources: [pydanticAi],
+      sources: [pydanticAi, reasoningGuide],
     },
   ],
 } as const satisfies Vendor

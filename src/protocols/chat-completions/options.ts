@@ -104,8 +104,8 @@ export type ChatCompletionsOptions = Pick<
   /**
    * How reasoning is turned on and off. `effort` (default): by `reasoning_effort` only. `always`:
    * it cannot be turned off. `type` and `adaptive`: by `thinking.type`. `flag`: by
-   * `enable_thinking`. `template`: by `chat_template_kwargs`. `disable`: off by
-   * `disable_reasoning`. `object`: by `reasoning`.
+   * `enable_thinking`, with a budget in `thinking_budget`. `template`: by `chat_template_kwargs`.
+   * `disable`: off by `disable_reasoning`. `object`: by `reasoning`, with a budget in it.
    */
   thinking?: 'effort' | 'always' | 'type' | 'adaptive' | 'flag' | 'template' | 'disable' | 'object'
   /**

@@ -356,8 +356,9 @@ function contradicts(
  */
 export function encodeControls(
   reasoning: ReasoningSpec | undefined,
-  { report, native }: Writing,
+  writing: RequestWriting,
 ): Pick<ChatCompletionsBody, 'reasoning_effort' | 'thinking' | 'reasoning'> {
+  const { report, native } = writing
   if (!reasoning) return {}
   const { effort, budgetTokens, mode, summary, display } = reasoning
   if (native)
@@ -374,7 +375,25 @@ export function encodeControls(
     report.add('field.unsupported', '', 'reasoning.summary')
   if (display !== undefined && display !== 'omitted')
     report.add('field.unsupported', '', 'reasoning.display')
-  return { reasoning_effort: encodeEffort({ effort, budgetTokens, mode }, report) }
+  return (
+    budgetField(reasoning, writing) ?? {
+      reasoning_effort: encodeEffort({ effort, budgetTokens, mode }, report),
+    }
+  )
+}
+
+/** A budget where the server has a field for it. Undefined: it becomes an effort. */
+function budgetField(
+  { effort, budgetTokens: budget = 0, mode = 'enabled' }: ReasoningSpec,
+  { options: { thinking, efforts }, request }: RequestWriting,
+): JsonObject | undefined {
+  const isMeant = budget > 0 && effort === undefined && mode === 'enabled'
+  if (!isMeant || budget >= (request.maxOutputTokens ?? Infinity)) return undefined
+  if (thinking === 'object') return { reasoning: { max_tokens: budget } }
+  // Where there are levels, too, one of them is surely taken.
+  return thinking === 'flag' && efforts === ''
+    ? { enable_thinking: true, thinking_budget: budget }
+    : undefined
 }
 
 /** By canonical field: the paths of all request fields that control it. */
