@@ -11,6 +11,7 @@ const schemaDraft = {
   date: '2025-05-22',
   url: 'https://github.com/SylphxAI/pdf-reader-mcp/issues/63',
 }
+const lastRole = { date: '2025-06-03', url: 'https://github.com/NEKOparapa/AiNiee/issues/641' }
 
 export const mistral = {
   name: 'mistral',
@@ -91,6 +92,11 @@ export const mistral = {
       fact: 'A user message straight after a tool message is refused.',
       options: { chatCompletions: { afterResults: 'assistant' } },
       sources: [opencode, pydanticAi],
+    },
+    {
+      fact: 'A message of the assistant at the end is refused without `prefix`; with it, its text is repeated in the response.',
+      options: { chatCompletions: { assistantAtEnd: 'continue' } },
+      sources: [lastRole, aiSdk],
     },
   ],
 } as const satisfies Vendor

@@ -81,6 +81,8 @@ export function only(object: JsonObject, keys: readonly string[]): JsonObject {
   return withDigitsOf(Object.fromEntries(kept), object)
 }
 
+export const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
 /** A copy without these keys. */
 export function without<Value>(
   object: Readonly<Record<string, Value>>,

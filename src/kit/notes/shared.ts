@@ -224,6 +224,11 @@ export const sharedNotes = {
     meaning:
       'The root of a schema must be an object, so the value is requested as `{ value }` and unwrapped in the response.',
   },
+  'message.trailing-user': {
+    kind: 'synthesized',
+    meaning:
+      'The model refuses a conversation that ends with the assistant, or the client does not mean one to be continued; a user message asks to go on.',
+  },
   'reasoning.always-on': {
     kind: 'approximated',
     meaning: 'This model always reasons; reasoning stays on.',

@@ -166,6 +166,11 @@ export type ChatCompletionsOptions = Pick<
    */
   afterResults?: 'keep' | 'assistant'
   /**
+   * A text of the assistant at the end of the conversation. `keep` (default). `continue`: a user
+   * message asks to go on, for servers that refuse it.
+   */
+  assistantAtEnd?: 'keep' | 'continue'
+  /**
    * Arguments of earlier calls that are no JSON object, such as those that a token limit cut off.
    * `keep` (default): those that arrived in this protocol stay. `wrap`: they are put into an object,
    * for servers that parse them. Those of other protocols always are.
@@ -209,6 +214,7 @@ export const options = {
   formats: 'text',
   imageUrls: ['write', 'text'],
   afterResults: ['keep', 'assistant'],
+  assistantAtEnd: ['keep', 'continue'],
   brokenArguments: ['keep', 'wrap'],
   nullContent: ['keep', 'text'],
   topK: ['drop', 'write'],

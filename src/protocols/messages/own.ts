@@ -23,11 +23,6 @@ export const notes = {
       "The billing line of the client changes in every request; `messages.billingLine: 'drop'` drops it.",
     advice: 'See `messages.billingLine`.',
   },
-  'message.trailing-user': {
-    kind: 'synthesized',
-    meaning:
-      'The model refuses a conversation that ends with the assistant, or the client does not mean one to be continued; a user message asks to go on.',
-  },
   'citation.encrypted-index': {
     kind: 'synthesized',
     meaning: 'A web citation requires an encrypted index; an empty one is written.',

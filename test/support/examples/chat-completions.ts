@@ -550,4 +550,8 @@ export const examples: Record<string, Example> = {
     },
     { vendor: 'mistral' },
   ),
+  'message.trailing-user': own(
+    { model: 'm', messages: [user, { role: 'assistant', content: 'yes' }] },
+    { vendor: 'mistral' },
+  ),
 }

@@ -295,6 +295,15 @@ const between: Change = (messages, { afterResults: wanted }, report) => {
 const isAfterResult = (messages: readonly JsonObject[], { role }: JsonObject, i: number) =>
   role === 'user' && messages[i - 1]?.['role'] === 'tool'
 
+/** A server that takes no text of the assistant at the end is asked to go on. */
+const ending: Change = (messages, { assistantAtEnd: wanted }, report) => {
+  const last = messages.at(-1)
+  const isText = last?.['role'] === 'assistant' && !last['tool_calls']
+  if (wanted !== 'continue' || !isText || last['prefix'] === true) return messages
+  report.add('message.trailing-user', `/messages/${messages.length}`)
+  return [...messages, { role: 'user', content: 'Continue.' }]
+}
+
 // Those that name a message by its place come before those that move messages.
 const changes: readonly Change[] = [
   roles,
@@ -308,4 +317,5 @@ const changes: readonly Change[] = [
   placement,
   strings,
   between,
+  ending,
 ]

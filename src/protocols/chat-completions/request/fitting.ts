@@ -3,7 +3,7 @@ import { mapCallId, mapName, mapNameByLetter, shortId } from '../../../kit/conve
 import { fitCacheKey } from '../../../kit/fields/cache-key.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
-import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { isEmptyList, isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitOutput, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, InstructionDemands, SchemaDialect } from '../../../protocol.ts'
@@ -98,6 +98,18 @@ const toolsAlone: Edit = (body, { effortWithTools: effort }, report) => {
   report.add('reasoning.with-tools', wanted == null ? '/tools' : '/reasoning_effort')
   return { ...body, reasoning_effort: 'none' }
 }
+
+/** Servers refuse an empty list of tools, and a choice without one. */
+const noTools: Edit = (body, _, report) => {
+  const { tools, functions, tool_choice: choice } = body
+  const hasTools = functions !== undefined || (tools !== undefined && !isEmptyList(tools))
+  if (hasTools || !aboutTools.some(key => key in body)) return body
+  if (choice != null && choice !== 'auto' && choice !== 'none')
+    report.add('tool-choice.without-tools', '/tool_choice')
+  return without(body, aboutTools)
+}
+
+const aboutTools = ['tools', 'tool_choice', 'parallel_tool_calls'] as const
 
 const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice }, report) => {
   const choice = body['tool_choice']
@@ -243,6 +255,7 @@ const strictFunctions: Edit = (body, { strictFunctions: taken }, report) => {
 const cacheKey: Edit = (body, { longCacheKey }, report) => fitCacheKey(body, longCacheKey, report)
 
 const edits: readonly Edit[] = [
+  noTools,
   limitField,
   seedField,
   fitReasoning,

@@ -3,7 +3,7 @@ import { mapCallId, mapName, mapProperty, shortId } from '../../../kit/conversat
 import { type Edit as EditWith, fitWith } from '../../../kit/fields/fit.ts'
 import { fitEffort } from '../../../kit/fields/fit-effort.ts'
 import { budgetOf, effortOf, leastBudget } from '../../../kit/fields/thinking.ts'
-import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { isEmptyList, isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { dialectOf, fitSchemas } from '../../../kit/tools/fit-tool.ts'
 import { grammarLimits } from '../../../models/claude.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
@@ -128,8 +128,17 @@ const schemas: Edit = (body, { schemas: taken = 'keep' }, report) => {
   return tools === config['tools'] ? body : { ...body, toolConfig: { ...config, tools } }
 }
 
+/** An empty list of tools is refused. */
+const noTools: Edit = (body, _, report) => {
+  const { tools, toolChoice: choice } = objectAt(body, 'toolConfig')
+  if (!isEmptyList(tools)) return body
+  if (isObject(choice) && !choice['auto'])
+    report.add('tool-choice.without-tools', '/toolConfig/toolChoice')
+  return without(body, ['toolConfig'])
+}
+
 /** The request as its server requires by the options. */
 export const fitRequest = fitWith<Options, ConverseReport>(
-  [toolChoice, ownChoice, thinking, effort, thinkingOff, schemas],
+  [noTools, toolChoice, ownChoice, thinking, effort, thinkingOff, schemas],
   createConverseReport,
 )

@@ -2,7 +2,7 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapName } from '../../../kit/conversation/ids.ts'
 import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { type Edit as EditWith, fitWith, wordsOf } from '../../../kit/fields/fit.ts'
-import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { isEmptyList, isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { dialectOf, fitSchemas, fitTools } from '../../../kit/tools/fit-tool.ts'
 import type { Demands, SchemaDialect } from '../../../protocol.ts'
@@ -110,8 +110,22 @@ const schemas: Edit = (wire, { schemas: taken = 'keep' }, report) => {
   return tools === wire['tools'] ? wire : { ...wire, tools }
 }
 
+/** An empty list of functions is refused, and so is a choice among none. */
+const noFunctions: Edit = (wire, _, report) => {
+  const { tools, toolConfig: config } = wire
+  if (!Array.isArray(tools) || !tools.every(isOfNothing)) return wire
+  const choice = isObject(config) ? config['functionCallingConfig'] : undefined
+  if (isObject(choice) && choice['mode'] === 'ANY')
+    report.add('tool-choice.without-tools', '/toolConfig/functionCallingConfig')
+  const left = isObject(config) ? without(config, ['functionCallingConfig']) : {}
+  const rest = without(wire, ['tools', 'toolConfig'])
+  return Object.keys(left).length > 0 ? { ...rest, toolConfig: left } : rest
+}
+
+const isOfNothing = (tool: unknown) => isObject(tool) && Object.values(tool).every(isEmptyList)
+
 /** The request as its server requires by the options. */
 export const fitRequest = fitWith<Options, GenerateContentReport>(
-  [thinking, format, schemas],
+  [noFunctions, thinking, format, schemas],
   createGeminiReport,
 )

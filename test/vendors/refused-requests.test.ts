@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import type { VendorName } from '../../src/vendors/index.ts'
+import { translateRequest } from '../support/untyped.ts'
+
+// A list of no tools, which servers refuse: "[] is too short - 'tools'".
+
+type Wire = Record<string, unknown>
+
+const user = { role: 'user', content: 'hi' }
+/** `forced`: with a choice that cannot be made. */
+const asking: Record<ProtocolName, (forced: boolean) => Wire> = {
+  'chat-completions': forced => ({
+    model: 'm',
+    messages: [user],
+    tools: [],
+    tool_choice: forced ? 'required' : 'auto',
+    parallel_tool_calls: true,
+  }),
+  responses: forced => ({
+    model: 'm',
+    input: 'hi',
+    tools: [],
+    tool_choice: forced ? 'required' : 'auto',
+    parallel_tool_calls: true,
+  }),
+  messages: forced => ({
+    model: 'm',
+    max_tokens: 9,
+    messages: [user],
+    tools: [],
+    tool_choice: { type: forced ? 'any' : 'auto' },
+  }),
+  'generate-content': forced => ({
+    contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+    tools: [{ functionDeclarations: [] }],
+    toolConfig: { functionCallingConfig: { mode: forced ? 'ANY' : 'AUTO' } },
+  }),
+  converse: forced => ({
+    messages: [{ role: 'user', content: [{ text: 'hi' }] }],
+    toolConfig: { tools: [], toolChoice: forced ? { any: {} } : { auto: {} } },
+  }),
+}
+
+const servers: [to: ProtocolName, vendor: VendorName][] = [
+  ['chat-completions', 'openai'],
+  ['chat-completions', 'vllm'],
+  ['chat-completions', 'alibaba'],
+  ['generate-content', 'gemini'],
+  ['generate-content', 'vertex'],
+  ['converse', 'bedrock'],
+]
+
+describe.each(servers)('toward %s of %s', (to, vendor) => {
+  test.each(protocolNames)('from %s nothing is written about tools', from => {
+    for (const forced of [false, true]) {
+      const { body, notes } = translateRequest(asking[from](forced), { from, to, vendor })
+      for (const key of ['tools', 'tool_choice', 'parallel_tool_calls', 'toolConfig'])
+        expect(body, `${forced} ${key}`).not.toHaveProperty(key)
+      const isNoted = notes.some(({ code }) => code === 'tool-choice.without-tools')
+      expect(isNoted).toBe(forced)
+    }
+  })
+})
+
+test('an unknown server gets what its client sends', () => {
+  for (const both of protocolNames) {
+    const body = asking[both](false)
+    expect(translateRequest(body, { from: both, to: both }).body).toEqual(body)
+  }
+})
+
+describe('a text of the assistant at the end', () => {
+  const asked: Record<ProtocolName, Wire> = {
+    'chat-completions': { model: 'm', messages: [user, { role: 'assistant', content: 'Oh' }] },
+    responses: { model: 'm', input: [user, { role: 'assistant', content: 'Oh' }] },
+    messages: { model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content: 'Oh' }] },
+    'generate-content': {
+      contents: [
+        { role: 'user', parts: [{ text: 'hi' }] },
+        { role: 'model', parts: [{ text: 'Oh' }] },
+      ],
+    },
+    converse: {
+      messages: [
+        { role: 'user', content: [{ text: 'hi' }] },
+        { role: 'assistant', content: [{ text: 'Oh' }] },
+      ],
+    },
+  }
+
+  test.each(protocolNames)('from %s to a server that refuses it is followed by a request', from => {
+    const options = { from, to: 'chat-completions', vendor: 'mistral' } as const
+    const { body, notes } = translateRequest(asked[from], options)
+    expect((body as { messages: Wire[] }).messages.at(-1)).toEqual({
+      role: 'user',
+      content: 'Continue.',
+    })
+    expect(notes.map(({ code }) => code)).toContain('message.trailing-user')
+  })
+
+  test('stays where the client says how to go on', () => {
+    const last = { role: 'assistant', content: 'Oh', prefix: true }
+    const body = { model: 'm', messages: [user, last] }
+    const options = { from: 'chat-completions', to: 'chat-completions', vendor: 'mistral' } as const
+    expect(translateRequest(body, options).body).toEqual(body)
+  })
+})
