@@ -93,6 +93,7 @@ const manual = {
 /** Up to 3.5 they do not think, and calls cannot be limited to one. */
 const unthinking = { thinking: [], efforts: '', serialCalls: false } as const
 
+/** Some resellers put the version before the family. */
 export const anthropic = {
   name: 'anthropic',
   title: 'Anthropic',
@@ -109,12 +110,19 @@ export const anthropic = {
       thinking: ['adaptive'],
       toolChoice: 'auto',
     },
-    { names: ['*claude-opus-5.5+*', '*claude-opus-latest'], ...bound, thinking: ['adaptive'] },
-    { names: ['*claude-opus-5+*', '*claude-opus-4.8+*'], ...newer },
-    { names: ['*claude-opus-4.7+*'], ...adaptive },
-    { names: ['*claude-opus-4.6+*'], ...bothForms, outputTokens: 128_000 },
     {
-      names: ['*claude-opus-4.5+*'],
+      names: ['*claude-opus-5.5+*', '*claude-5.5+-opus*', '*claude-opus-latest'],
+      ...bound,
+      thinking: ['adaptive'],
+    },
+    {
+      names: ['*claude-opus-5+*', '*claude-5+-opus*', '*claude-opus-4.8+*', '*claude-4.8+-opus*'],
+      ...newer,
+    },
+    { names: ['*claude-opus-4.7+*', '*claude-4.7+-opus*'], ...adaptive },
+    { names: ['*claude-opus-4.6+*', '*claude-4.6+-opus*'], ...bothForms, outputTokens: 128_000 },
+    {
+      names: ['*claude-opus-4.5+*', '*claude-4.5+-opus*'],
       ...manual,
       outputTokens: 64_000,
       thinking: ['off', 'budget', 'effort'],
@@ -122,25 +130,35 @@ export const anthropic = {
       sampling: 'one',
     },
     {
-      names: ['*claude-opus-4.1+*'],
+      names: ['*claude-opus-4.1+*', '*claude-4.1+-opus*'],
       ...manual,
       outputTokens: 32_000,
       sampling: 'one',
       converseSchemas: false,
     },
-    { names: ['*claude-opus-4+*'], ...manual, outputTokens: 32_000 },
+    { names: ['*claude-opus-4+*', '*claude-4+-opus*'], ...manual, outputTokens: 32_000 },
     {
-      names: ['*claude-sonnet-5.5+*', '*claude-sonnet-latest'],
+      names: ['*claude-sonnet-5.5+*', '*claude-5.5+-sonnet*', '*claude-sonnet-latest'],
       ...bound,
       thinking: ['between_tools', 'adaptive'],
       sources: [...bound.sources, sonnetGuide],
     },
-    { names: ['*claude-sonnet-5+*'], ...newer },
-    { names: ['*claude-sonnet-4.6+*'], ...bothForms, outputTokens: 64_000 },
-    { names: ['*claude-sonnet-4.1+*'], ...manual, outputTokens: 64_000, sampling: 'one' },
-    { names: ['*claude-sonnet-4+*'], ...manual, outputTokens: 64_000 },
-    { names: ['*claude-haiku-5+*', '*claude-haiku-latest'], ...bound },
-    { names: ['*claude-haiku-4.1+*'], ...manual, outputTokens: 64_000, sampling: 'one' },
+    { names: ['*claude-sonnet-5+*', '*claude-5+-sonnet*'], ...newer },
+    { names: ['*claude-sonnet-4.6+*', '*claude-4.6+-sonnet*'], ...bothForms, outputTokens: 64_000 },
+    {
+      names: ['*claude-sonnet-4.1+*', '*claude-4.1+-sonnet*'],
+      ...manual,
+      outputTokens: 64_000,
+      sampling: 'one',
+    },
+    { names: ['*claude-sonnet-4+*', '*claude-4+-sonnet*'], ...manual, outputTokens: 64_000 },
+    { names: ['*claude-haiku-5+*', '*claude-5+-haiku*', '*claude-haiku-latest'], ...bound },
+    {
+      names: ['*claude-haiku-4.1+*', '*claude-4.1+-haiku*'],
+      ...manual,
+      outputTokens: 64_000,
+      sampling: 'one',
+    },
     {
       names: ['*claude-3.7*', '*claude-3-7*'],
       ...manual,

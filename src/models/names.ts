@@ -2,7 +2,7 @@ import type { Maker, Model } from './model.ts'
 
 /**
  * Is it the name of such a model? `vendor/` and the like in front of a name say who serves it, not
- * which one it is, and so does a word with a dot, as `us.anthropic.`.
+ * which one it is, and so does a word with a dot or a colon, as `us.anthropic.` and `ft:`.
  */
 export function isNamed(model: string, pattern: string): boolean {
   if (model.length > longestName) return false
@@ -34,7 +34,7 @@ function compiled(pattern: string): Compiled {
   const [before = '', after = ''] = version ? pattern.split(version[0]) : [pattern]
   const made = {
     form: new RegExp(
-      `^(?:[\\w.-]*\\.)?${escaped(before)}${version ? anyVersion : ''}${escaped(after)}$`,
+      `^(?:[\\w.:-]*[.:])?${escaped(before)}${version ? anyVersion : ''}${escaped(after)}$`,
     ),
     ...(version && { least: asNumber(version[1], version[2]) }),
   }

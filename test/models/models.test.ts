@@ -25,10 +25,28 @@ describe('names of models', () => {
     ['models/gemini-3.8-flash', 'gemini-3.7+*', true],
     ['qwen3-32b', 'qwen3.8+*', false],
     ['chatgpt-6', 'gpt-5.6+*', false],
+    ['ft:gpt-4o-2024-08-06:org::id', 'gpt-4o*', true],
+    ['openai:gpt-5.6', 'gpt-5.6+*', true],
+    ['anthropic:claude-opus-5-5', '*claude-opus-5.5+*', true],
+    ['claude-4.5-sonnet', '*claude-4.1+-sonnet*', true],
+    ['claude-4-sonnet-20250514', '*claude-4.1+-sonnet*', false],
+    ['claude-4-sonnet-20250514', '*claude-4+-sonnet*', true],
     ['a(b', 'a(b', true],
   ])('%s of %s: %s', (name, pattern, expected) => {
     expect(isNamed(name, pattern)).toBe(expected)
   })
+})
+
+test.each([
+  ['claude-4-sonnet-20250514', 'claude-sonnet-4-20250514'],
+  ['databricks-claude-4.5-haiku', 'claude-haiku-4-5'],
+  ['anthropic/claude-4.1-opus', 'claude-opus-4-1'],
+  ['claude-5.5-opus', 'claude-opus-5-5'],
+  ['claude-6-sonnet', 'claude-sonnet-5-5'],
+  ['ft:gpt-4.1-mini-2025-04-14:org::id', 'gpt-4.1-mini'],
+  ['google:gemini-3.8-flash', 'gemini-3.8-flash'],
+])('%s is %s', (name, other) => {
+  expect(firstOf(name)).toBe(firstOf(other))
 })
 
 test('a name of a megabyte is no model, and costs no time', () => {
