@@ -70,6 +70,19 @@ test.each<Target>([
   expect(codes).toEqual([])
 })
 
+test.each<Target>([
+  ['messages', 'anthropic', 'claude-opus-5'],
+  ['converse', 'bedrock', 'us.anthropic.claude-opus-4-5-v1:0'],
+  ['generate-content', 'gemini', 'gemini-3.8-flash'],
+])('a pattern that no rules allow moves toward %s of %s', (to, vendor, model) => {
+  for (const from of protocolNames) {
+    const given = { vendor: vendor ?? 'openai', model }
+    const { a, codes } = written(from, to, { type: 'string', pattern: '^[\\w-.]+$' }, given)
+    expect(a, from).toEqual({ type: 'string', description: '(pattern: "^[\\\\w-.]+$")' })
+    expect(codes, from).toEqual(['schema.keywords'])
+  }
+})
+
 test('an unknown server of the same protocol gets what its client sends', () => {
   const { a } = written('chat-completions', 'chat-completions', { pattern: field })
   expect(a).toEqual({ pattern: field })

@@ -3,10 +3,11 @@ import { isObject } from '../json/json.ts'
 import type { SchemaSubset } from './schema-subset.ts'
 
 /**
- * Which regular expressions a server takes in a schema. `any`: all. `python`: those that Python
- * compiles, as many servers do with every pattern. `linear`: of these, those that engines without
- * backtracking compile, too, such as those of Rust and Go. `anchored`: those of llama.cpp, which
- * turns them into a grammar without classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
+ * Which regular expressions a server takes in a schema. `any`: those that JSON Schema means, which
+ * have Unicode rules, and those of Python. `python`: those that Python compiles, as many servers do
+ * with every pattern. `linear`: of these, those that engines without backtracking compile, too, such
+ * as those of Rust and Go. `anchored`: those of llama.cpp, which turns them into a grammar without
+ * classes such as `\d`. Sources: https://github.com/bman654/clodex/pull/195,
  * https://github.com/NangoHQ/nango/issues/7547, https://docs.rs/regex/latest/regex/#syntax,
  * https://github.com/openclaw/openclaw/issues/113562,
  * https://github.com/openclaw/openclaw/issues/108580
@@ -15,7 +16,7 @@ export type Patterns = NonNullable<SchemaDialect['patterns']> | 'any'
 
 /** Does such a server take this pattern? */
 export function compiles(pattern: string, by: Patterns): boolean {
-  if (by === 'any') return isWhole(pattern)
+  if (by === 'any') return isUnicode(pattern) || isPython(pattern)
   if (!isPython(pattern)) return false
   return by === 'python' || (by === 'linear' ? isLinear : isAnchored)(pattern)
 }
@@ -53,9 +54,14 @@ const hasOpenRange = (set: string): boolean =>
   )
 
 /** Brackets that are not closed, and the like, compile nowhere. */
-function isWhole(pattern: string): boolean {
+const isWhole = (pattern: string): boolean =>
+  isExpression(pattern.replace(/^\(\?[aimsux]+\)/, '').replaceAll('(?P<', '(?<'))
+
+const isUnicode = (pattern: string): boolean => isExpression(pattern, 'u')
+
+function isExpression(pattern: string, flags?: string): boolean {
   try {
-    new RegExp(pattern.replace(/^\(\?[aimsux]+\)/, '').replaceAll('(?P<', '(?<'))
+    new RegExp(pattern, flags)
     return true
   } catch {
     return false
