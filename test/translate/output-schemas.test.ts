@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { translateRequest } from '../support/untyped.ts'
 
 const schema = {
@@ -58,6 +58,41 @@ describe.each(['chat-completions', 'responses'] as const)('the schema of a respo
     )
     expect(schemaIn(body)).toEqual({ type: 'object', properties: { any: fitted.properties.any } })
     expect(notes.map(({ code }) => code)).not.toContain('schema.keywords')
+  })
+})
+
+// "schema must be a JSON Schema of 'type: "object"', got 'type: "None"'"
+describe.each(protocolNames)('the root of a schema for a response to %s', to => {
+  const city = { type: 'string' }
+  const defined = { type: 'object', properties: { city } }
+  const roots: [what: string, given: object, written: object][] = [
+    [
+      'names a definition',
+      { $ref: '#/definitions/A', definitions: { A: defined } },
+      { ...defined, definitions: { A: defined } },
+    ],
+    ['says no type', { properties: { city } }, defined],
+    [
+      'has parts',
+      { allOf: [{ $ref: '#/$defs/A' }], $defs: { A: defined } },
+      { type: 'object', allOf: [{ $ref: '#/$defs/A' }], $defs: { A: defined } },
+    ],
+    ['says nothing', {}, { type: 'object' }],
+  ]
+
+  test.each(roots)('that %s is an object', (_, given, expected) => {
+    for (const from of protocolNames.filter(from => from !== to)) {
+      const { body } = translateRequest(written(from, given), { from, to })
+      const format = protocols[to].decodeRequest(body).value.output?.format
+      // What Claude makes no grammar of is asked for in the instructions.
+      if (!format || !('schema' in format)) continue
+      const { type, ...root } = format.schema as Record<string, unknown>
+      expect(type, from).toBe('object')
+      expect(root, from).not.toHaveProperty('$ref')
+      // Others enforce schemas, or resolve references.
+      if (to !== 'chat-completions' && to !== 'responses') continue
+      expect(format.schema, from).toEqual(expected)
+    }
   })
 })
 

@@ -4,7 +4,8 @@ import { type JsonScan, nextToken, startScan } from '../json/scan.ts'
 import { mapSchemas } from '../tools/schema-subset.ts'
 
 const shared = ['$defs', 'definitions'] as const
-const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems']
+/** What says what a value is, where no type does. */
+export const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems'] as const
 
 /**
  * The schema of an object `{ value }` around a schema of another type, for servers that accept only

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, without } from '../json/json.ts'
 import { refusedPatterns } from './patterns.ts'
 import { resolveReferences } from './schema-references.ts'
 import { everySchema, fitSchema, mapSchemas } from './schema-subset.ts'
-import { type FittedSchema, validSchema } from './tool-schema.ts'
+import { type FittedSchema, typedRoot, validSchema } from './tool-schema.ts'
 
 /** The schema of a response as servers take it. The same object if nothing changed. */
 export function outputSchema(
@@ -13,9 +13,10 @@ export function outputSchema(
   const { references, patterns, outputWithout = [] } = dialect
   const valid = validSchema(given, dialect)
   const lost = [...valid.lost]
-  const resolved = references ? resolveReferences(valid.schema, references) : undefined
+  const rooted = typedRoot(valid.schema)
+  const resolved = references ? resolveReferences(rooted, references) : undefined
   if (resolved?.isLess && !lost.includes('schema.reference')) lost.push('schema.reference')
-  const bare = withoutAnyName(resolved?.schema ?? valid.schema)
+  const bare = withoutAnyName(resolved?.schema ?? rooted)
   const refused = Object.fromEntries(outputWithout.map(key => [key, true] as const))
   const schema = fitSchema(bare, Object.assign({}, refusedPatterns[patterns ?? 'any'], refused))
   if (schema !== bare) lost.push('schema.keywords')

@@ -1,8 +1,10 @@
 import type { SchemaDialect } from '../../protocol.ts'
 import { writeMember } from '../json/digits.ts'
 import { isObject, type JsonObject, setOwn, without } from '../json/json.ts'
+import { describing } from '../response/wrapped-output.ts'
 import { fitsAlready } from './fits-already.ts'
 import { inNewest, withItems } from './newest-draft.ts'
+import { allowsObject } from './object-schema.ts'
 import { refusedPatterns } from './patterns.ts'
 import {
   resolveReferences,
@@ -95,14 +97,25 @@ const hasType = ({ type }: JsonObject, word: string) =>
 
 /** Arguments are always an object, whatever else the schema allows, and wherever it is defined. */
 function asObject(given: JsonObject, isIncomplete = false): JsonObject {
-  const found = given['$ref'] === undefined ? undefined : definitionOf(given, given)
-  const schema = found ? { ...found, ...without(given, ['$ref']) } : given
+  const schema = withoutRootReference(given)
   const { type, properties } = schema
   const isNamed = type === 'object'
   if (!isNamed && type !== undefined && !hasType(schema, 'object')) return schema
   if (isNamed && (properties != null || isIncomplete)) return schema
   // What is no list of properties stays: the server says what is wrong with it.
   return { ...schema, type: 'object', properties: properties ?? {} }
+}
+
+function withoutRootReference(given: JsonObject): JsonObject {
+  const found = given['$ref'] === undefined ? undefined : definitionOf(given, given)
+  return found ? { ...found, ...without(given, ['$ref']) } : given
+}
+
+/** What may be an object says so at its root, where servers look for it. */
+export function typedRoot(given: JsonObject): JsonObject {
+  const schema = withoutRootReference(given)
+  const isOpen = schema['type'] === undefined && !describing.some(key => schema[key] !== undefined)
+  return isOpen && allowsObject(schema) ? { type: 'object', ...schema } : schema
 }
 
 /** `null` is a type of its own where a server takes none among the words of an enum. */

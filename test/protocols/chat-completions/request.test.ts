@@ -883,7 +883,12 @@ describe('fields of other protocols', () => {
     [
       'a schema without a name',
       { output: { format: { type: 'schema', schema: {} } } },
-      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: {} } } },
+      {
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: 'response', schema: { type: 'object' } },
+        },
+      },
       ['schema.name'],
     ],
     [

@@ -892,7 +892,7 @@ describe('encoding what another protocol sent', () => {
     [
       'a schema without a name',
       { output: { format: { type: 'schema', schema: {} } } },
-      { text: { format: { type: 'json_schema', name: 'response', schema: {} } } },
+      { text: { format: { type: 'json_schema', name: 'response', schema: { type: 'object' } } } },
       ['schema.name'],
     ],
     [
