@@ -123,11 +123,12 @@ export async function bodyOf(request: IncomingMessage, longest = 64 * 1024): Pro
     throw new Refused(415, 'expected content-type: application/json')
   let size = 0
   const chunks: Buffer[] = []
+  // Read to its end, or the connection would take no further request.
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > longest) throw new Refused(413, 'the body is too long')
-    chunks.push(chunk)
+    if (size <= longest) chunks.push(chunk)
   }
+  if (size > longest) throw new Refused(413, 'the body is too long')
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'))
   } catch {

@@ -489,3 +489,12 @@ describe('attacks on the admin API', () => {
     ).toBe(413)
   })
 })
+
+test('a connection goes on after a body that is too long', async () => {
+  const { admin } = await started()
+  for (let nth = 0; nth < 3; nth++) {
+    expect((await admin('keys', { json: { name: 'x'.repeat(3_000_000) } })).status).toBe(413)
+    const signal = AbortSignal.timeout(5_000)
+    expect((await admin('keys', { signal })).status).toBe(200)
+  }
+})
