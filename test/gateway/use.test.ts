@@ -390,3 +390,31 @@ test('a file in a request counts as an image, and text by its length', () => {
   expect(estimateBody(JSON.stringify({ a: text }))).toBe(Math.ceil((text.length + 8) / 4))
   expect(estimateBody(JSON.stringify({ a: '漢字'.repeat(2_000) }))).toBeGreaterThan(2_900)
 })
+
+describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
+  test.each([false, true])('failed attempts that had a cost count, stream %s', async stream => {
+    const usage = { input_tokens: 1_000, output_tokens: 1 }
+    const message = { ...responses.messages, content: [], stop_reason: null, usage }
+    const frame = (type: string, more: object) =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+    const failed = stream
+      ? sendStream([
+          frame('message_start', { message }),
+          frame('error', { error: { type: 'overloaded_error', message: 'Overloaded' } }),
+        ])
+      : sendJson(200, { ...message, id: undefined })
+    const good = stream ? sendStream(streams.messages) : sendJson(200, responses.messages)
+    const { url, calls } = await upstream(failed, failed, good)
+    const list: UsageRecord[] = []
+    const ask = await start(one(url, 'messages', { defaults: { retries: 2, retryWaitMs: 1 } }), {
+      logger: false,
+      onUsage: record => void list.push(record),
+    })
+    const response = await ask(pathOf('messages', { stream }), post({ ...requests.messages, stream }))
+    expect(response.status).toBe(200)
+    await response.text()
+    await until(() => list.length > 0)
+    expect(calls).toHaveLength(3)
+    expect(list[0]).toMatchObject({ attempts: 3, usage: { input: 2_003 } })
+  })
+})

@@ -37,6 +37,7 @@ import { freshIds } from '../ids.ts'
 import { wordsOf } from '../record.ts'
 import type { Passing, RequestContext, Service, Trace } from '../request-context.ts'
 import { tapedChannel, tapedSettings, tapedUpstream } from '../tape.ts'
+import { forgetCall } from '../use.ts'
 import type { Deployment } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { told } from './dialect.ts'
@@ -89,6 +90,8 @@ export async function call(
     return { rejection: rejectionOf(error, 'request'), again: 'never', wasNotSent: true }
   }
   trace.notes = [...(incoming.notes ?? []), ...prepared.notes]
+  // An attempt before it has cost something, though it failed.
+  if (trace.usage) forgetCall(trace)
   const sent = sizeSent(incoming, prepared)
   if (sent !== undefined) trace.sent = sent
   const began = performance.now()
