@@ -410,7 +410,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
       logger: false,
       onUsage: record => void list.push(record),
     })
-    const response = await ask(pathOf('messages', { stream }), post({ ...requests.messages, stream }))
+    const response = await ask(
+      pathOf('messages', { stream }),
+      post({ ...requests.messages, stream }),
+    )
     expect(response.status).toBe(200)
     await response.text()
     await until(() => list.length > 0)
