@@ -29,18 +29,24 @@ export type AddFile = (name: string, text: string) => void
 export function createFolder(path: string, limitBytes: number): AddFile {
   let files: { name: string; size: number }[] | undefined
   let total = 0
+  /** Since the folder was read: other processes write into it, too. */
+  let added = 0
 
   function opened(): { name: string; size: number }[] {
     // Prompts are in it.
     mkdirSync(path, { recursive: true, mode: 0o700 })
     const names = readdirSync(path).filter(name => ownName.test(name))
-    const found = names.sort().map(name => ({ name, size: statSync(join(path, name)).size }))
+    const found = names.sort().flatMap(name => {
+      const about = statSync(join(path, name), { throwIfNoEntry: false })
+      return about ? [{ name, size: about.size }] : []
+    })
+    added = 0
     total = found.reduce((sum, { size }) => sum + size, 0)
     return found
   }
 
   return (name, text) => {
-    files ??= opened()
+    if (!files || added > limitBytes / 16) files = opened()
     const size = Buffer.byteLength(text)
     while (total + size > limitBytes) {
       const oldest = files[0]
@@ -60,5 +66,6 @@ export function createFolder(path: string, limitBytes: number): AddFile {
     }
     files.push({ name, size })
     total += size
+    added += size
   }
 }

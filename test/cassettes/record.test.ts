@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createFolder, nameOf } from '../../src/cassettes/folder.ts'
 import { type Cassette, createRecorder, replay } from '../../src/cassettes/index.ts'
 import { textOfBody } from '../../src/cassettes/read.ts'
 import { framings } from '../../src/cassettes/write.ts'
@@ -475,6 +476,19 @@ describe('a folder', () => {
     expect(own.length).toBeGreaterThan(0)
     expect(size).toBeLessThanOrEqual(20_000)
     expect(existsSync(join(folder, 'mine.json'))).toBe(true)
+  })
+
+  test('holds what it may, though several processes write into it', () => {
+    const folder = freshFolder()
+    const text = 'x'.repeat(1_000)
+    const all = Array.from({ length: 4 }, () => createFolder(folder, 100_000))
+    for (let i = 0; i < 1_000; i++) {
+      const time = new Date(1_800_000_000_000 + i).toISOString()
+      all[i % 4]?.(nameOf({ time, id: `req_${i}` }), text)
+    }
+    const size = filesOf(folder).reduce((sum, file) => sum + statSync(file).size, 0)
+    expect(size).toBeGreaterThan(50_000)
+    expect(size).toBeLessThan(135_000)
   })
 
   test('shortens long bodies', async () => {
