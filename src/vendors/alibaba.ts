@@ -21,6 +21,7 @@ const instructor = {
   date: '2026-11-23',
   url: 'https://docs.instructorphp.com/cookbook/examples/B04_LLMApiSupport/llm_qwen',
 }
+const forcedTools = { date: '2026-04-24', url: 'https://github.com/cloudwego/eino/issues/994' }
 
 export const alibaba = {
   name: 'alibaba',
@@ -78,6 +79,12 @@ export const alibaba = {
       protocols: ['chat-completions'],
       options: { efforts: '', chatCompletions: { thinking: 'flag' } },
       sources: [thinkingGuide],
+    },
+    {
+      fact: 'While a model reasons, as newer ones do by default, no tool can be forced.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { toolChoice: 'unthinking' } },
+      sources: [forcedTools],
     },
     {
       fact: 'JSON without a schema is refused where no message has the word JSON.',

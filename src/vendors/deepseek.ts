@@ -27,6 +27,7 @@ const schemaRoot = {
   date: '2026-06-27',
   url: 'https://github.com/farion1231/cc-switch/issues/4705',
 }
+const forcedTools = { date: '2026-11-30', url: 'https://github.com/BerriAI/litellm/pull/37470' }
 
 export const deepseek = {
   name: 'deepseek',
@@ -90,10 +91,10 @@ export const deepseek = {
       sources: [thinkingGuide, opencodex],
     },
     {
-      fact: 'While it reasons, no tool can be forced.',
+      fact: 'While it reasons, as it does by default, no tool can be forced.',
       protocols: ['chat-completions'],
-      options: { chatCompletions: { toolChoice: 'auto' } },
-      sources: [pydanticAi],
+      options: { chatCompletions: { toolChoice: 'unthinking' } },
+      sources: [pydanticAi, forcedTools],
     },
     {
       fact: 'There is JSON, but no JSON Schema.',

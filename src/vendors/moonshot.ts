@@ -24,6 +24,10 @@ const placeholders = {
   date: '2026-08-13',
   url: 'https://github.com/farion1231/cc-switch/commit/c82624761',
 }
+const forcedTools = {
+  date: '2026-08-31',
+  url: 'https://github.com/UKGovernmentBEIS/inspect_ai/pull/5152',
+}
 
 export const moonshot = {
   name: 'moonshot',
@@ -88,6 +92,20 @@ export const moonshot = {
       protocols: ['chat-completions'],
       options: { efforts: '', chatCompletions: { thinking: 'type' } },
       sources: [synaps, agentscope, pydanticAi],
+    },
+    {
+      fact: 'While these models reason, as they do by default, no tool can be forced.',
+      protocols: ['chat-completions'],
+      models: ['kimi-k2.5*', 'kimi-k2.6*'],
+      options: { chatCompletions: { toolChoice: 'unthinking' } },
+      sources: [forcedTools],
+    },
+    {
+      fact: 'K3 can be forced to call, but not to call a tool by its name.',
+      protocols: ['chat-completions'],
+      models: ['kimi-k3+*', 'k3+'],
+      options: { chatCompletions: { toolChoice: 'words' } },
+      sources: [forcedTools],
     },
     {
       fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is read; without it, arguments are enforced.',

@@ -239,6 +239,10 @@ export const sharedNotes = {
     meaning: 'The token budget for reasoning is replaced by an effort.',
     advice: 'Send an effort.',
   },
+  'reasoning.forced-tool': {
+    kind: 'approximated',
+    meaning: 'A forced tool is not combined with thinking, which is turned off; an effort stays.',
+  },
   'reasoning.signature-orphaned': {
     kind: 'dropped',
     meaning: 'The part that this reasoning signature belongs to is no longer in the message.',

@@ -133,9 +133,11 @@ export type ChatCompletionsOptions = Pick<
    * The values of `tool_choice` that the server accepts. `all` (default). `auto`: only that one.
    * `any`: it can force a call, but not a tool by name; then only that tool is offered. `words`:
    * the same, for servers that know `required` instead of `any`. `unforced`: `auto` and `none`.
+   * `unthinking`: the same while the model thinks, which servers with `thinking: 'flag'` are told
+   * not to do where the client says nothing about it.
    * `omit`: the field is not written.
    */
-  toolChoice?: 'all' | 'auto' | 'any' | 'words' | 'unforced' | 'omit'
+  toolChoice?: 'all' | 'auto' | 'any' | 'words' | 'unforced' | 'unthinking' | 'omit'
   /**
    * `forbid`: the server makes one call at a time and refuses requests that allow several. Default
    * `allow`.
@@ -203,7 +205,7 @@ export const options = {
   thinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
   historyReasoning: ['field', 'parts', 'tags'],
   thinkingOff: ['write', 'least'],
-  toolChoice: ['all', 'auto', 'any', 'words', 'unforced', 'omit'],
+  toolChoice: ['all', 'auto', 'any', 'words', 'unforced', 'unthinking', 'omit'],
   longCacheKey: sharedOptions.longCacheKey,
   jsonWord: sharedOptions.jsonWord,
   effortWithTools: ['keep', 'none'],

@@ -37,10 +37,6 @@ export const notes = {
       'The signature after the last text is dropped, because some clients expect the response to end with its text.',
     advice: 'See `messages.lastSignature`.',
   },
-  'reasoning.forced-tool': {
-    kind: 'approximated',
-    meaning: 'A forced tool is not combined with thinking; only the effort is written.',
-  },
   'reasoning.no-room': {
     kind: 'dropped',
     meaning: '`max_tokens` leaves no room for the minimum reasoning budget, so reasoning is off.',

@@ -550,6 +550,15 @@ export const examples: Record<string, Example> = {
     },
     { vendor: 'mistral' },
   ),
+  'reasoning.forced-tool': own(
+    {
+      model: 'm',
+      messages: [user],
+      tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
+      tool_choice: 'required',
+    },
+    { vendor: 'alibaba' },
+  ),
   'message.trailing-user': own(
     { model: 'm', messages: [user, { role: 'assistant', content: 'yes' }] },
     { vendor: 'mistral' },

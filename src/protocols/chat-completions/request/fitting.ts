@@ -111,13 +111,13 @@ const noTools: Edit = (body, _, report) => {
 
 const aboutTools = ['tools', 'tool_choice', 'parallel_tool_calls'] as const
 
-const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice }, report) => {
+const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice, thinking }, report) => {
   const choice = body['tool_choice']
   if (taken === 'all' || choice === undefined || choice === null || choice === 'auto')
     return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
   if (choice === 'none') {
     // The model is not to call anything: without tools it cannot.
-    if (taken === 'any' || taken === 'words' || taken === 'unforced') return body
+    if (takingNone.has(taken)) return body
     for (const field of ['tools', 'tool_choice'])
       if (body[field]) report.add('tool-choice.tools-left-out', `/${field}`)
     return without(body, ['tool_choice', 'tools', 'parallel_tool_calls'])
@@ -128,9 +128,30 @@ const toolChoice: Edit = (body, { toolChoice: taken = defaults.toolChoice }, rep
       ? body
       : onlyChosen(body, choice, forcing, report)
   }
-  if (taken === 'unforced' && isOpenList(choice)) return body
+  if ((taken === 'unforced' || taken === 'unthinking') && isOpenList(choice)) return body
+  if (taken === 'unthinking') {
+    const thinks = isThinking(body)
+    if (thinks === false) return body
+    if (thinks === undefined && thinking === 'flag') {
+      report.add('reasoning.forced-tool', '/tool_choice')
+      return { ...body, ...switches.flag(false, undefined) }
+    }
+  }
   report.add('tool-choice.not-forced', '/tool_choice')
   return taken === 'omit' ? without(body, ['tool_choice']) : { ...body, tool_choice: 'auto' }
+}
+
+const takingNone: ReadonlySet<string> = new Set(['any', 'words', 'unforced', 'unthinking'])
+
+/** Does the request say whether the model thinks? */
+function isThinking({
+  thinking,
+  enable_thinking: flag,
+  reasoning_effort: effort,
+}: JsonObject): boolean | undefined {
+  const type = isObject(thinking) ? thinking['type'] : undefined
+  if (flag === false || type === 'disabled' || effort === 'none') return false
+  return flag === true || type !== undefined || effort != null ? true : undefined
 }
 
 /** Some tools may be called, and none has to be. */
