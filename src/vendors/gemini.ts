@@ -12,6 +12,15 @@ const unknownPenalty = {
   url: 'https://github.com/n4ze3m/page-assist/issues/418',
 }
 
+const signatures = {
+  date: '2026-11-30',
+  url: 'https://ai.google.dev/gemini-api/docs/thought-signatures',
+}
+const lostSignatures = {
+  date: '2026-04-01',
+  url: 'https://github.com/Gitlawb/openclaude/issues/67',
+}
+
 /** What its models refuse in chat-completions, too. */
 export const geminiModels: readonly Fact[] = [
   {
@@ -20,6 +29,13 @@ export const geminiModels: readonly Fact[] = [
     models: ['gemini-2.5+*', 'gemini-*latest'],
     refuses: ['presence_penalty', 'frequency_penalty'],
     sources: [penalties, unknownPenalty],
+  },
+  {
+    fact: 'Models since 3 refuse earlier calls without a signature, and take a placeholder.',
+    protocols: ['chat-completions'],
+    models: ['gemini-3+*', 'gemini-*latest'],
+    options: { chatCompletions: { missingSignature: 'placeholder' } },
+    sources: [signatures, lostSignatures],
   },
 ]
 

@@ -243,6 +243,11 @@ export const sharedNotes = {
     kind: 'approximated',
     meaning: 'A forced tool is not combined with thinking, which is turned off; an effort stays.',
   },
+  'reasoning.placeholder-signature': {
+    kind: 'synthesized',
+    meaning:
+      'The first call of a step requires a signature; the documented placeholder is written.',
+  },
   'reasoning.signature-orphaned': {
     kind: 'dropped',
     meaning: 'The part that this reasoning signature belongs to is no longer in the message.',

@@ -168,6 +168,11 @@ export type ChatCompletionsOptions = Pick<
    */
   afterResults?: 'keep' | 'assistant'
   /**
+   * Earlier calls without a signature. `keep` (default). `placeholder`: the first of each message
+   * gets the placeholder that servers of Gemini accept.
+   */
+  missingSignature?: 'keep' | 'placeholder'
+  /**
    * A text of the assistant at the end of the conversation. `keep` (default). `continue`: a user
    * message asks to go on, for servers that refuse it.
    */
@@ -216,6 +221,7 @@ export const options = {
   formats: 'text',
   imageUrls: ['write', 'text'],
   afterResults: ['keep', 'assistant'],
+  missingSignature: ['keep', 'placeholder'],
   assistantAtEnd: ['keep', 'continue'],
   brokenArguments: ['keep', 'wrap'],
   nullContent: ['keep', 'text'],

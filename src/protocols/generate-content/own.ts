@@ -130,11 +130,6 @@ export const notes = {
     meaning: 'A document of several parts is written as these parts.',
   },
   'search-result.as-text': { kind: 'approximated', meaning: 'A search result is written as text.' },
-  'reasoning.placeholder-signature': {
-    kind: 'synthesized',
-    meaning:
-      'The first call of a step requires a signature; the documented placeholder is written.',
-  },
   'reasoning.mode': {
     kind: 'approximated',
     meaning: 'The target cannot limit reasoning to the time between tool calls.',

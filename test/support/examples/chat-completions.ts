@@ -550,6 +550,17 @@ export const examples: Record<string, Example> = {
     },
     { vendor: 'mistral' },
   ),
+  'reasoning.placeholder-signature': own(
+    {
+      model: 'gemini-3.8-flash',
+      messages: [
+        user,
+        { role: 'assistant', tool_calls: [chat.call('c1', '{}')] },
+        { role: 'tool', tool_call_id: 'c1', content: 'done' },
+      ],
+    },
+    { vendor: 'gemini' },
+  ),
   'reasoning.forced-tool': own(
     {
       model: 'm',

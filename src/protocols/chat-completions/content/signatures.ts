@@ -2,6 +2,7 @@ import type { Part, Place, Signature } from '../../../canonical/message.ts'
 import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { isObject, type JsonObject, merge, parseObject } from '../../../kit/json/json.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
+import { placeholder } from '../../../kit/signatures/placeholder.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { type ChatCompletionsReport, protocolName } from '../own.ts'
 import type { ChatCompletionsSignatureFields, ChatCompletionsWrittenAssistant } from '../written.ts'
@@ -18,14 +19,16 @@ const places = [
   ['extra_content', 'wireglot', 'signature'],
   // Google's compatible endpoint.
   ['extra_content', 'google', 'thought_signature'],
-  // Proxies in front of it.
+  // Gateways in front of its cloud.
+  ['extra_content', 'vertex', 'thought_signature'],
+  // Other proxies.
   ['provider_specific_fields', 'thought_signature'],
   ['function', 'provider_specific_fields', 'thought_signature'],
   // The same as a list, of which the first is that of the call.
   ['provider_specific_fields', listKey],
   ['function', 'provider_specific_fields', listKey],
 ] as const
-const [ours, ofGoogle, ofProxy] = places
+const [ours, ofGoogle, ofCloud, ofProxy] = places
 
 type Carried = {
   signature?: Signature
@@ -49,6 +52,13 @@ export const carriedIssuer = {
 
 /** The same for a server that is a proxy: it looks for the signature in its own field. */
 const proxyIssuer = `${protocolName}/proxy`
+const cloudIssuer = `${protocolName}/vertex`
+
+/** The issuer of a signature of a server at this path. */
+const issuerAt = (path: (typeof places)[number], issuer: string): string => {
+  if (issuer !== carriedIssuer.server || path === ofGoogle) return issuer
+  return path === ofCloud ? cloudIssuer : proxyIssuer
+}
 
 /** `node`: a call, a message or a delta; `issuer`: one of `carriedIssuer`. */
 export function readCarried(node: JsonObject, issuer: string): Carried {
@@ -57,10 +67,7 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
     if (carried.left[path[0]] === undefined) continue
     const { value, original, left } = take(carried.left, path)
     if (value === undefined) continue
-    const { signature, load } = open(
-      value,
-      issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer,
-    )
+    const { signature, load } = open(value, issuerAt(path, issuer))
     if (signature) carried.signature ??= signature
     if (load) carried.load ??= load
     carried.original = merge(carried.original, nest(path, original))
@@ -143,11 +150,18 @@ const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : 
  */
 export function encodeCarried(signature: Signature): ChatCompletionsSignatureFields {
   if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
+  if (signature.issuer === cloudIssuer) return nest(ofCloud, signature.value)
   const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}
   return isGoogles(signature) && signature.model === undefined
     ? bare
     : merge(bare, nest(ours, wrapSignature({ signature })))
 }
+
+/** A call with what servers of Gemini accept instead of its signature. The same if it has one. */
+export const withPlaceholder = (call: JsonObject): JsonObject =>
+  readCarried(call, carriedIssuer.server).signature
+    ? call
+    : (merge(call, nest(ofGoogle, placeholder)) as JsonObject)
 
 const isGoogles = ({ issuer, form }: Signature) =>
   Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'

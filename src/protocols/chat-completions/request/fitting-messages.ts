@@ -4,6 +4,7 @@ import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { append } from '../../../kit/text/append.ts'
 import { objectText } from '../../../kit/tools/object-input.ts'
 import { textField } from '../content/carriers.ts'
+import { withPlaceholder } from '../content/signatures.ts'
 import { type ChatCompletionsOptions, defaults } from '../options.ts'
 import type { ChatCompletionsReport } from '../own.ts'
 
@@ -295,6 +296,16 @@ const between: Change = (messages, { afterResults: wanted }, report) => {
 const isAfterResult = (messages: readonly JsonObject[], { role }: JsonObject, i: number) =>
   role === 'user' && messages[i - 1]?.['role'] === 'tool'
 
+/** The first call of a step needs a signature. */
+const signatures = each((message, { missingSignature: wanted }, note) => {
+  const { tool_calls: calls } = message
+  if (wanted !== 'placeholder' || !Array.isArray(calls) || !isObject(calls[0])) return message
+  const first = withPlaceholder(calls[0])
+  if (first === calls[0]) return message
+  note('reasoning.placeholder-signature', '/tool_calls/0/extra_content')
+  return { ...message, tool_calls: [first, ...(calls.slice(1) as unknown[])] }
+})
+
 /** A server that takes no text of the assistant at the end is asked to go on. */
 const ending: Change = (messages, { assistantAtEnd: wanted }, report) => {
   const last = messages.at(-1)
@@ -311,6 +322,7 @@ const changes: readonly Change[] = [
   placeholders,
   shortIds,
   wholeArguments,
+  signatures,
   texts,
   images,
   strings,

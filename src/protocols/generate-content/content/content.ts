@@ -14,6 +14,7 @@ import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
+import { placeholder } from '../../../kit/signatures/placeholder.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
 import { type GenerateContentPart, type GenerateContentPartOf, isPartOf } from '../schema.ts'
@@ -28,7 +29,6 @@ import {
   decodeThought,
   encodeReasoning,
   phasePart,
-  placeholder,
   provesThought,
   rejoin,
   restoreReasoning,

@@ -18,6 +18,7 @@ import {
   unwrapSignature,
   wrapSignatureInBase64,
 } from '../../../kit/signatures/envelope.ts'
+import { placeholder } from '../../../kit/signatures/placeholder.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
 import { extOf, ownFields, protocolName } from '../own.ts'
@@ -26,9 +27,6 @@ import type { GenerateContentWrittenPart } from '../written.ts'
 import type { Writing } from './writing.ts'
 
 /** Reasoning, and the signatures of parts of any kind. */
-
-/** The placeholder that the server accepts instead of a lost signature. */
-export const placeholder = 'skip_thought_signature_validator'
 
 // ---- wire → canonical
 
