@@ -65,6 +65,8 @@ export type Model = {
   signsCalls?: false
   /** `instructed`: JSON next to tools has to be asked for in the instructions. */
   jsonWithTools?: 'instructed'
+  /** `false`: the user must not speak straight after the result of a tool. */
+  userAfterResults?: false
   /** `false`: a conversation must not end with a message of the assistant. */
   prefill?: false
   /** System messages are accepted inside of a conversation. */

@@ -195,6 +195,7 @@ const optionsFor: Record<ProtocolName, (model: Model) => WrittenOptions> = {
       thinking: isAlwaysThinking(model) ? 'always' : undefined,
       toolChoice: model.toolChoice,
       effortWithTools: model.effortWithTools,
+      afterResults: betweenOf(model),
     }),
   }),
   responses: model => ({
@@ -231,6 +232,7 @@ const optionsElsewhere: Partial<Record<ProtocolName, (model: Model) => WrittenOp
     ...group('chatCompletions', {
       thinkingOff: isAlwaysThinking(model) ? 'least' : undefined,
       toolChoice: model.toolChoice && 'unforced',
+      afterResults: betweenOf(model),
     }),
   }),
   responses: model => ({
@@ -238,6 +240,9 @@ const optionsElsewhere: Partial<Record<ProtocolName, (model: Model) => WrittenOp
     ...group('responses', { toolChoice: model.toolChoice && 'unforced' }),
   }),
 }
+
+const betweenOf = ({ userAfterResults }: Model) =>
+  userAfterResults === false ? 'assistant' : undefined
 
 /** What cannot be told not to think is told to think as little as it can. */
 const leastEfforts = (model: Model): WrittenOptions =>

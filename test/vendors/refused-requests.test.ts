@@ -106,3 +106,86 @@ describe('a text of the assistant at the end', () => {
     expect(translateRequest(body, options).body).toEqual(body)
   })
 })
+
+describe('a user who speaks straight after the result of a tool', () => {
+  const asked: Record<ProtocolName, Wire> = {
+    'chat-completions': {
+      model: 'm',
+      messages: [
+        user,
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: 'a' },
+        user,
+      ],
+    },
+    responses: {
+      model: 'm',
+      input: [
+        user,
+        { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c', output: 'a' },
+        user,
+      ],
+    },
+    messages: {
+      model: 'm',
+      max_tokens: 9,
+      messages: [
+        user,
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'c', content: 'a' },
+            { type: 'text', text: 'hi' },
+          ],
+        },
+      ],
+    },
+    'generate-content': {
+      contents: [
+        { role: 'user', parts: [{ text: 'hi' }] },
+        { role: 'model', parts: [{ functionCall: { id: 'c', name: 'f', args: {} } }] },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { id: 'c', name: 'f', response: { output: 'a' } } },
+            { text: 'hi' },
+          ],
+        },
+      ],
+    },
+    converse: {
+      messages: [
+        { role: 'user', content: [{ text: 'hi' }] },
+        {
+          role: 'assistant',
+          content: [{ toolUse: { toolUseId: 'c', name: 'f', input: {} } }],
+        },
+        {
+          role: 'user',
+          content: [{ toolResult: { toolUseId: 'c', content: [{ text: 'a' }] } }, { text: 'hi' }],
+        },
+      ],
+    },
+  }
+  const served: [vendor: VendorName, model: string][] = [
+    ['mistral', 'mistral-large-4'],
+    ['nvidia', 'mistralai/mistral-small-4-119b-2603'],
+    ['vllm', 'mistralai/Devstral-Small-2-24B-Instruct-2512'],
+    ['openrouter', 'mistralai/magistral-medium-2'],
+  ]
+
+  test.each(served)('is no neighbour of it for %s, model %s', (vendor, model) => {
+    for (const from of protocolNames) {
+      const options = { from, to: 'chat-completions', vendor, model } as const
+      const { body, notes } = translateRequest(asked[from], options)
+      const roles = (body as { messages: Wire[] }).messages.map(({ role }) => role)
+      expect(roles, from).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+      expect(notes.map(({ code }) => code)).toContain('message.assistant-between')
+    }
+  })
+})
