@@ -11,6 +11,7 @@ const pythonServer = {
 }
 const leaks = { date: '2025-08-14', url: 'https://github.com/ggml-org/llama.cpp/issues/15012' }
 const anchors = { date: '2026-07-25', url: 'https://github.com/openclaw/openclaw/issues/113562' }
+const prefill = { date: '2026-03-22', url: 'https://github.com/ggml-org/llama.cpp/issues/20861' }
 
 export const llamaCpp = {
   name: 'llama-cpp',
@@ -89,6 +90,12 @@ export const llamaCpp = {
       protocols: ['chat-completions'],
       options: { chatCompletions: { nullContent: 'text' } },
       sources: [pythonServer],
+    },
+    {
+      fact: 'While a model reasons, as its template decides, a text of the assistant at the end is refused.',
+      protocols: ['chat-completions'],
+      options: { chatCompletions: { assistantAtEnd: 'unthinking' } },
+      sources: [prefill],
     },
     {
       fact: 'Over messages, the format of the output is ignored.',

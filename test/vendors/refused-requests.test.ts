@@ -71,10 +71,15 @@ test('an unknown server gets what its client sends', () => {
 })
 
 describe('a text of the assistant at the end', () => {
+  const shown = {
+    model: 'm',
+    max_tokens: 9,
+    messages: [user, { role: 'assistant', content: 'Oh' }],
+  }
   const asked: Record<ProtocolName, Wire> = {
     'chat-completions': { model: 'm', messages: [user, { role: 'assistant', content: 'Oh' }] },
     responses: { model: 'm', input: [user, { role: 'assistant', content: 'Oh' }] },
-    messages: { model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content: 'Oh' }] },
+    messages: shown,
     'generate-content': {
       contents: [
         { role: 'user', parts: [{ text: 'hi' }] },
@@ -90,13 +95,22 @@ describe('a text of the assistant at the end', () => {
   }
 
   test.each(protocolNames)('from %s to a server that refuses it is followed by a request', from => {
-    const options = { from, to: 'chat-completions', vendor: 'mistral' } as const
-    const { body, notes } = translateRequest(asked[from], options)
-    expect((body as { messages: Wire[] }).messages.at(-1)).toEqual({
-      role: 'user',
-      content: 'Continue.',
-    })
-    expect(notes.map(({ code }) => code)).toContain('message.trailing-user')
+    for (const vendor of ['mistral', 'llama-cpp'] as const) {
+      const options = { from, to: 'chat-completions', vendor } as const
+      const { body, notes } = translateRequest(asked[from], options)
+      expect((body as { messages: Wire[] }).messages.at(-1)).toEqual({
+        role: 'user',
+        content: 'Continue.',
+      })
+      expect(notes.map(({ code }) => code)).toContain('message.trailing-user')
+    }
+  })
+
+  test('stays where llama.cpp is told not to think', () => {
+    const asked = { ...shown, thinking: { type: 'disabled' } }
+    const options = { from: 'messages', to: 'chat-completions', vendor: 'llama-cpp' } as const
+    const { body } = translateRequest(asked, options)
+    expect((body as { messages: Wire[] }).messages.at(-1)).toMatchObject({ content: 'Oh' })
   })
 
   test('stays where the client says how to go on', () => {

@@ -174,9 +174,10 @@ export type ChatCompletionsOptions = Pick<
   missingSignature?: 'keep' | 'placeholder'
   /**
    * A text of the assistant at the end of the conversation. `keep` (default). `continue`: a user
-   * message asks to go on, for servers that refuse it.
+   * message asks to go on, for servers that refuse it. `unthinking`: the same unless thinking is
+   * turned off in the chat template.
    */
-  assistantAtEnd?: 'keep' | 'continue'
+  assistantAtEnd?: 'keep' | 'continue' | 'unthinking'
   /**
    * Arguments of earlier calls that are no JSON object, such as those that a token limit cut off.
    * `keep` (default): those that arrived in this protocol stay. `wrap`: they are put into an object,
@@ -222,7 +223,7 @@ export const options = {
   imageUrls: ['write', 'text'],
   afterResults: ['keep', 'assistant'],
   missingSignature: ['keep', 'placeholder'],
-  assistantAtEnd: ['keep', 'continue'],
+  assistantAtEnd: ['keep', 'continue', 'unthinking'],
   brokenArguments: ['keep', 'wrap'],
   nullContent: ['keep', 'text'],
   topK: ['drop', 'write'],

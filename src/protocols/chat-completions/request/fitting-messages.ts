@@ -30,6 +30,7 @@ export function fitMessages(
   if (!Array.isArray(before) || !before.every(isObject)) return body
   let messages: readonly JsonObject[] = before
   for (const change of changes) messages = change(messages, options, report)
+  messages = withEnding(messages, options.assistantAtEnd, { body, report })
   return messages === before ? body : { ...body, messages }
 }
 
@@ -306,15 +307,6 @@ const signatures = each((message, { missingSignature: wanted }, note) => {
   return { ...message, tool_calls: [first, ...(calls.slice(1) as unknown[])] }
 })
 
-/** A server that takes no text of the assistant at the end is asked to go on. */
-const ending: Change = (messages, { assistantAtEnd: wanted }, report) => {
-  const last = messages.at(-1)
-  const isText = last?.['role'] === 'assistant' && !last['tool_calls']
-  if (wanted !== 'continue' || !isText || last['prefix'] === true) return messages
-  report.add('message.trailing-user', `/messages/${messages.length}`)
-  return [...messages, { role: 'user', content: 'Continue.' }]
-}
-
 // Those that name a message by its place come before those that move messages.
 const changes: readonly Change[] = [
   roles,
@@ -329,5 +321,19 @@ const changes: readonly Change[] = [
   placement,
   strings,
   between,
-  ending,
 ]
+
+/** A server that takes no text of the assistant at the end is asked to go on. */
+function withEnding(
+  messages: readonly JsonObject[],
+  wanted: ChatCompletionsOptions['assistantAtEnd'] = 'keep',
+  { body, report }: { body: JsonObject; report: ChatCompletionsReport },
+): readonly JsonObject[] {
+  const last = messages.at(-1)
+  const isText = last?.['role'] === 'assistant' && !last['tool_calls'] && last['prefix'] !== true
+  const template = body['chat_template_kwargs']
+  const isOff = isObject(template) && template['enable_thinking'] === false
+  if (!isText || wanted === 'keep' || (wanted === 'unthinking' && isOff)) return messages
+  report.add('message.trailing-user', `/messages/${messages.length}`)
+  return [...messages, { role: 'user', content: 'Continue.' }]
+}
