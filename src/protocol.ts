@@ -268,6 +268,12 @@ export type ToolOptions = {
    */
   schemas?: 'keep' | 'fitting' | 'linear' | 'plain' | 'typed' | 'flat' | 'portable' | 'anchored'
   /**
+   * How many tools the server takes. Further ones are left out with a note each: those that the
+   * conversation has called and those that are chosen stay, then the first ones. A namespace of
+   * responses counts once. Default: no limit. Between equal protocols it applies with a vendor.
+   */
+  mostTools?: number
+  /**
    * Put before the text of a failed tool result, in protocols without an error flag. Default:
    * nothing. Targets: chat-completions, responses.
    */
@@ -280,6 +286,7 @@ export const toolOptions = {
   serverTools: ['drop', 'map'],
   expandClientTools: 'flag',
   schemas: ['keep', 'fitting', 'linear', 'plain', 'typed', 'flat', 'portable', 'anchored'],
+  mostTools: 'number',
   errorPrefix: 'text',
 } as const satisfies OptionTable<ToolOptions>
 

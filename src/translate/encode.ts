@@ -3,6 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { CodecOptions, Demands, Encoded, ToolOptions, UpstreamHalf } from '../protocol.ts'
 import { type PassReport, translateNotes } from './notes.ts'
+import { fewerTools } from './passes/fewer-tools.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
 import { kindsByType } from './passes/media-kinds.ts'
@@ -39,12 +40,13 @@ export function encodeRequest(
     demands: to.demands(request, options),
     protocol: to.name,
     repair: options.repair !== 'keep',
+    most: options.mostTools,
   }
   const {
     request: prepared,
     renamed,
     names,
-  } = isOwn ? mended(request, wanted.demands, report) : prepare(request, wanted, report)
+  } = isOwn ? mended(request, wanted, report) : prepare(request, wanted, report)
   const encoded = bridged(prepared, to, options)
   if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]
   const isNamed = Object.keys(renamed).length > 0
@@ -62,7 +64,9 @@ export function encodeRequest(
 /** `renamed`, `names`: what the response has to undo in calls, and in its text. */
 type Prepared = ReturnType<typeof nameTools> & Pick<ReturnType<typeof nameOutput>, 'names'>
 
-function mended(request: CanonicalRequest, demands: Demands, report: PassReport): Prepared {
+function mended(given: CanonicalRequest, { demands, most }: Wanted, report: PassReport): Prepared {
+  const { namespaces } = demands.toolNames
+  const request = fewerTools(given, { most, namespaces }, report)
   const { request: mendedTools, renamed } = mendTools(request, demands, report)
   return { renamed, ...nameOutput(mendedTools, demands.toolNames, report) }
 }
@@ -84,18 +88,20 @@ function bridged(
   }
 }
 
-type Wanted = { demands: Demands; protocol: string; repair: boolean }
+/** `most`: how many tools the server takes. */
+type Wanted = { demands: Demands; protocol: string; repair: boolean; most: number | undefined }
 
 function prepare(
   request: CanonicalRequest,
-  { demands, protocol, repair }: Wanted,
+  { demands, protocol, repair, most }: Wanted,
   report: PassReport,
 ): Prepared {
   const plain = plainParts(request.messages, protocol, report)
   const given = withMessages(request, kindsByType(plain))
   const held = demands.validatedChoice ? given : withStrictTools(given, report)
   const gathered = gatherTools(held, demands.lateTools, protocol, report)
-  const fitted = fitSchemas(gathered, demands.schemas ?? {}, report)
+  const few = fewerTools(gathered, { most, namespaces: demands.toolNames.namespaces }, report)
+  const fitted = fitSchemas(few, demands.schemas ?? {}, report)
   const paired = pairToolCalls(fitted.messages, demands.toolPairs, repair, report)
   const { request: called, renamed } = nameTools(
     withMessages(fitted, paired),

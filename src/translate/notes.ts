@@ -54,6 +54,12 @@ export const translateNotes = {
     kind: 'approximated',
     meaning: 'A tool that was added inside the conversation is written in the list of all tools.',
   },
+  'tool.too-many': {
+    kind: 'dropped',
+    meaning:
+      'The server takes no more tools; those that were called or are chosen stay, then the first ones.',
+    advice: 'Send fewer tools, or set `tools.mostTools`.',
+  },
   'tool.duplicate': {
     kind: 'dropped',
     meaning: 'An earlier tool has the same name; servers take only one of a name.',

@@ -1,6 +1,13 @@
 import { claudeModels } from './anthropic.ts'
 import { openaiModels } from './openai.ts'
-import { aiSdk, digest, metaschema, openaiReference, openaiSchemas } from './sources.ts'
+import {
+  aiSdk,
+  digest,
+  metaschema,
+  openaiReference,
+  openaiSchemas,
+  openaiTools,
+} from './sources.ts'
 import type { Vendor } from './vendor.ts'
 
 const foundry = {
@@ -75,6 +82,12 @@ export const azure = {
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'fitting' } },
       sources: [metaschema],
+    },
+    {
+      fact: 'More than 128 tools are refused, as by OpenAI.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { mostTools: 128 } },
+      sources: [openaiTools],
     },
     {
       fact: 'Older models take plain schemas alone.',

@@ -14,6 +14,10 @@ const responsesGuide = {
   url: 'https://api-docs.deepseek.com/guides/responses_api',
 }
 const developerRole = { date: '2026-05-29', url: 'https://github.com/BenedictKing/ccx/issues/149' }
+const reference = {
+  date: '2026-11-30',
+  url: 'https://api-docs.deepseek.com/api/create-chat-completion',
+}
 const patterns = {
   date: '2026-09-09',
   url: 'https://github.com/anthropics/claude-code/issues/92964',
@@ -59,6 +63,12 @@ export const deepseek = {
       fact: 'Schemas of tools are checked: 2020-12, with an object at the root. Patterns are compiled by an engine like that of Rust, which takes no bracket in brackets; Claude Code has such a pattern.',
       options: { tools: { schemas: 'linear' } },
       sources: [schemaRoot, schemaDraft, patterns, brackets],
+    },
+    {
+      fact: 'At most 128 functions are taken.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { mostTools: 128 } },
+      sources: [reference],
     },
     {
       fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',

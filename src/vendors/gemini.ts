@@ -1,4 +1,4 @@
-import { geminiReferences } from './sources.ts'
+import { geminiReferences, geminiTools } from './sources.ts'
 import type { Fact, Vendor } from './vendor.ts'
 
 const reference = { date: '2026-11-23', url: 'https://ai.google.dev/api' }
@@ -66,6 +66,12 @@ export const gemini = {
       protocols: ['generate-content'],
       options: { tools: { schemas: 'fitting' } },
       sources: [geminiReferences],
+    },
+    {
+      fact: 'More than 512 functions are refused.',
+      protocols: ['generate-content'],
+      options: { tools: { mostTools: 512 } },
+      sources: [geminiTools],
     },
     {
       fact: 'Unknown fields are refused.',

@@ -11,6 +11,8 @@ const schemaProperties = {
   url: 'https://github.com/usestrix/strix/issues/1088',
 }
 
+const toolCount = { date: '2026-04-17', url: 'https://github.com/gsd-build/gsd-2/issues/4376' }
+
 export const groq = {
   name: 'groq',
   title: 'Groq',
@@ -36,6 +38,12 @@ export const groq = {
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'fitting' } },
       sources: [schemaDraft, schemaProperties],
+    },
+    {
+      fact: 'More than 128 tools are refused.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { mostTools: 128 } },
+      sources: [toolCount],
     },
     {
       fact: 'logprobs, logit_bias, top_logprobs, names of messages and more than one candidate are refused.',

@@ -108,10 +108,10 @@ export const moonshot = {
       sources: [forcedTools],
     },
     {
-      fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is read; without it, arguments are enforced.',
+      fact: 'Schemas of tools must be plain, with a type in each and nothing next to references. Names begin with a letter and have three letters at least. `strict` is read; without it, arguments are enforced. There are 128 tools at most.',
       protocols: ['chat-completions', 'responses'],
       options: {
-        tools: { schemas: 'typed' },
+        tools: { schemas: 'typed', mostTools: 128 },
         chatCompletions: { namesByLetter: true },
         responses: { namesByLetter: true },
       },

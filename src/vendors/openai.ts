@@ -1,4 +1,4 @@
-import { metaschema, openaiReference, openaiSchemas } from './sources.ts'
+import { metaschema, openaiReference, openaiSchemas, openaiTools } from './sources.ts'
 import type { Fact, Vendor } from './vendor.ts'
 
 const checklist = {
@@ -60,6 +60,12 @@ export const openai = {
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'fitting' } },
       sources: [metaschema, arrays],
+    },
+    {
+      fact: 'More than 128 tools are refused.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { mostTools: 128 } },
+      sources: [openaiTools],
     },
     {
       fact: 'The role `developer` and system messages anywhere in the conversation are accepted.',

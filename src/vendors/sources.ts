@@ -50,6 +50,16 @@ export const geminiReferences: Source = {
   date: '2026-02-05',
   url: 'https://github.com/anomalyco/opencode/issues/12295',
 }
+/** "Expected an array with maximum length 128" */
+export const openaiTools: Source = {
+  date: '2025-08-23',
+  url: 'https://github.com/musistudio/claude-code-router/issues/686',
+}
+/** "At most 512 function declarations can be specified" */
+export const geminiTools: Source = {
+  date: '2026-02-14',
+  url: 'https://github.com/google-gemini/gemini-cli/issues/19083',
+}
 export const metaschema: Source = {
   date: '2026-04-16',
   url: 'https://github.com/griptape-ai/griptape/issues/2150',

@@ -1,6 +1,6 @@
 import { claudeModels } from './anthropic.ts'
 import { geminiModels } from './gemini.ts'
-import { aiSdk, geminiReferences } from './sources.ts'
+import { aiSdk, geminiReferences, geminiTools } from './sources.ts'
 import type { Vendor } from './vendor.ts'
 
 const reference = { date: '2026-11-23', url: 'https://cloud.google.com/vertex-ai/docs/reference' }
@@ -60,6 +60,12 @@ export const vertex = {
       protocols: ['generate-content'],
       options: { tools: { schemas: 'fitting' } },
       sources: [geminiReferences],
+    },
+    {
+      fact: 'More than 512 functions are refused.',
+      protocols: ['generate-content'],
+      options: { tools: { mostTools: 512 } },
+      sources: [geminiTools],
     },
     {
       fact: 'The field that asks for the calls of built-in tools is unknown.',

@@ -14,6 +14,11 @@ const legacy = {
   url: 'https://docs.x.ai/developers/rest-api-reference/inference/legacy',
 }
 
+const toolCount = {
+  date: '2026-08-24',
+  url: 'https://github.com/router-for-me/CLIProxyAPI/issues/5214',
+}
+
 export const xai = {
   name: 'xai',
   title: 'xAI',
@@ -78,6 +83,12 @@ export const xai = {
       protocols: ['chat-completions', 'responses'],
       options: { tools: { schemas: 'plain' } },
       sources: [cliProxy, opencodex],
+    },
+    {
+      fact: 'More than 200 tools are refused.',
+      protocols: ['chat-completions', 'responses'],
+      options: { tools: { mostTools: 200 } },
+      sources: [toolCount],
     },
     {
       fact: 'A choice of tools without tools is refused, and so is `external_web_access`.',

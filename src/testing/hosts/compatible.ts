@@ -76,6 +76,8 @@ export const cerebras: Host = {
 export const xai: Host = {
   protocols: openProtocols,
   name: openName,
+  // https://github.com/router-for-me/CLIProxyAPI/issues/5214 (2026-08-24)
+  most: 200,
   rules: () => [
     newestDraft,
     objectAtRoot,

@@ -91,10 +91,13 @@ export function hasOddTools(
   model: string | undefined,
   options: CodecOptions & ToolOptions,
 ): boolean {
-  if (!checking.has(options.schemas ?? 'keep') || !isObject(body)) return false
+  const { schemas: taken = 'keep', mostTools: most = Infinity } = options
+  if ((!checking.has(taken) && most === Infinity) || !isObject(body)) return false
   // Of two lists of tools, the server decides which one counts.
   if (body['functions'] !== undefined) return false
   const tools = [...declaredIn(body['tools']), ...declaredIn(toolsOf(body['toolConfig']))]
+  if (tools.length > most && countOf(tools) > most) return true
+  if (!checking.has(taken)) return false
   const format = formatIn(body)
   if (tools.length === 0 && !format) return false
   const request = { messages: [], ...(model !== undefined && { model }) }
@@ -115,6 +118,10 @@ export function hasOddTools(
     return isObject(tool.schema) && isOdd(tool.schema, tool.strict === true, toolNames, schemas)
   })
 }
+
+/** All of a namespace count as one. */
+const countOf = (tools: readonly Declared[]): number =>
+  new Set(tools.map(({ space }, i) => space ?? i)).size
 
 /** Vendors that check tools. */
 const checking: ReadonlySet<string> = new Set(['fitting', 'linear', 'plain', 'typed', 'flat'])
