@@ -28,3 +28,16 @@ test.each(Object.keys(asking) as (keyof typeof asking)[])(
     expect(JSON.stringify(body)).toContain(`"file_data":"${url}"`)
   },
 )
+
+test.each(['chat-completions', 'responses', 'messages'] as const)(
+  'a stored video, which %s has no field for, is dropped with a note',
+  to => {
+    const fileData = { mimeType: 'video/mp4', fileUri: 'gs://bucket/a.mp4' }
+    const request = { contents: [{ role: 'user', parts: [{ fileData }, { text: 'What is it?' }] }] }
+    const { notes } = translateRequest(request, { from: 'generate-content', to, model: 'm' })
+    const lost = notes.filter(({ kind, path }) => kind === 'dropped' && path.includes('/parts/0'))
+    expect(lost.map(({ code }) => code)).toContainEqual(
+      expect.stringMatching(/^(part|media)\.unsupported$/),
+    )
+  },
+)

@@ -121,8 +121,10 @@ const isLink = (text: string) => /^https?:\/\//.test(text)
 export function encodeMedia(part: MediaPart, writing: PartWriting): ChatCompletionsBlock[] {
   const { kind, source, at } = part
   const { report, options, native } = writing
+  // There is no field for videos, wherever they are.
   if (
     source.type === 'file-id' &&
+    kind !== 'video' &&
     (source.issuer !== protocolName || (kind === 'image' && !native))
   ) {
     if (options.onUnresolvable !== 'note')
