@@ -87,6 +87,11 @@ export type UsageRecord = {
    */
   usage?: Usage & { estimated?: true }
   /**
+   * What each model has used of it, by its upstream's name: one that described an image, or that
+   * began an answer that another has continued. Absent: `modelServed` has used all.
+   */
+  usageByModel?: Record<string, Usage>
+  /**
    * How much of the prompt begins as in the request before of its conversation. Tokens, estimated.
    * `lost`: those of the earlier prompt that a cache of the provider cannot give. Absent: the first
    * request of a conversation, or not known.

@@ -4,7 +4,7 @@ import type { Protocol } from '../protocol.ts'
 import { failureKind, type GatewayError } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 import type { Service, Trace } from './request-context.ts'
-import { useOf } from './use.ts'
+import { useByModel, useOf } from './use.ts'
 
 /** How an exchange ended. `protocol`: of the caller. `isCall`: of an endpoint of this protocol. */
 type Ending = {
@@ -107,6 +107,7 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
   } = trace
   const { protocol, isCall, status, failure } = ending
   const usage = useOf(trace, failure)
+  const usageByModel = useByModel(trace, failure)
   const emulated = notes.filter(({ kind }) => kind === 'emulated').length
   return {
     time: new Date(started).toISOString(),
@@ -131,6 +132,7 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
       }),
     }),
     ...(usage && { usage: onlyCounts(usage) }),
+    ...(usageByModel && { usageByModel: withoutOthers(usageByModel) }),
     ...(cachePrefix && { cachePrefix }),
     ...(failure && {
       failure: failureKind(failure),
@@ -143,6 +145,9 @@ function recordOf(trace: Trace, ending: Ending): UsageRecord {
     ...(emulated > 0 && { emulated }),
   }
 }
+
+const withoutOthers = (all: Record<string, Used>): Record<string, Used> =>
+  Object.fromEntries(Object.entries(all).map(([model, { ext: _, ...used }]) => [model, used]))
 
 type Used = NonNullable<UsageRecord['usage']>
 

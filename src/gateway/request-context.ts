@@ -137,6 +137,10 @@ export type Trace = Ending & {
   usage?: Usage
   /** What earlier attempts have used, whose streams broke and were continued. */
   spent?: UsageRecord['usage']
+  /** The same by the upstream's name of the model. */
+  spentBy?: ReadonlyMap<string, Usage>
+  /** The upstream's name of the model that was asked last. */
+  sentTo?: string
   /**
    * Input tokens of what was sent to the upstream, by its size. Absent: nothing was sent that costs
    * anything.

@@ -1,3 +1,4 @@
+import type { Usage } from '../canonical/response.ts'
 import { isObject } from '../kit/json/json.ts'
 import { countOf } from '../kit/response/usage.ts'
 import type { Protocol } from '../protocol.ts'
@@ -28,7 +29,7 @@ export function useOf(trace: Omit<Trace, 'ended'>, failure?: GatewayError): Usag
 /** What a call has used, which is not the last one of its exchange. */
 export function forgetCall(trace: Trace, failure?: GatewayError): UsageRecord['usage'] {
   const used = useOfCall(trace, failure)
-  if (used) trace.spent = plusUsage(trace.spent, used)
+  if (used) spend(trace, trace.sentTo, used)
   delete trace.usage
   delete trace.received
   delete trace.sent
@@ -37,8 +38,24 @@ export function forgetCall(trace: Trace, failure?: GatewayError): UsageRecord['u
 
 /** Adds what another call has used for the same exchange. */
 export function addSpent(trace: Trace, other: Trace, failure?: GatewayError): void {
-  const used = useOf(other, failure)
-  if (used) trace.spent = plusUsage(trace.spent, used)
+  const used = useOfCall(other, failure)
+  if (used) spend(other, other.sentTo, used)
+  for (const [model, usage] of other.spentBy ?? []) spend(trace, model, usage)
+}
+
+function spend(trace: Trace, model = '', usage: Usage): void {
+  trace.spent = plusUsage(trace.spent, usage)
+  trace.spentBy = new Map(trace.spentBy).set(model, plusUsage(trace.spentBy?.get(model), usage))
+}
+
+/** What each model has used, where they are several. */
+export function useByModel(trace: Trace, failure?: GatewayError): UsageRecord['usageByModel'] {
+  const { spentBy, sentTo = '' } = trace
+  if (!spentBy) return undefined
+  const last = useOfCall(trace, failure)
+  const all = new Map(spentBy)
+  if (last) all.set(sentTo, plusUsage(all.get(sentTo), last))
+  return all.size > 1 ? Object.fromEntries(all) : undefined
 }
 
 /** The same without what `trace.spent` says of earlier calls. */

@@ -9,7 +9,7 @@ import {
 import type { Database } from './database.ts'
 import { createFresh } from './fresh.ts'
 import type { KeyInfo } from './keys.ts'
-import { costOf, type Prices } from './prices.ts'
+import { costOf, costOfRecord, type Prices } from './prices.ts'
 import type { Reservations, Reserved } from './reservations.ts'
 import { budgetNames, type GroupBudget, type Groups, startsAt } from './spending.ts'
 import type { RecordRow, Tables } from './tables.ts'
@@ -198,15 +198,16 @@ export function createBudgets(
         () => (onFailure === 'closed' ? unknownUse(group) : reserveFor(owners, use)),
       )
     },
-    spend({ requestId, key = '', keyId, group, usage, modelServed }) {
+    spend({ requestId, key = '', keyId, group, ...used }) {
       reservations.end(requestId)
       const places = [
         ...(keyId === undefined ? [] : [placeOf(keyId, key)]),
         ...(group === undefined ? [] : [placeOf(ofGroups, group)]),
       ]
       if (places.length === 0) return
+      const { usage } = used
       const tokens = (usage?.input ?? 0) + (usage?.output ?? 0)
-      const dollars = costOf(modelServed, usage, prices()) ?? 0
+      const dollars = costOfRecord(used, prices()) ?? 0
       for (const place of places) {
         const late = meanwhile.get(place)
         if (late) {

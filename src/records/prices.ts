@@ -1,4 +1,6 @@
 import type { Usage } from '../canonical/response.ts'
+import type { UsageRecord } from '../gateway/gateway.ts'
+import { flatMap } from '../kit/text/flat-map.ts'
 import { knownPrice } from '../models/prices.ts'
 
 /**
@@ -36,6 +38,21 @@ export function costOf(
     cacheWrite * (price.cacheWrite ?? price.input)
   return (input + output * price.output) / 1_000_000
 }
+
+/** The same of a record. What its models of no known price have used is not in it. */
+export function costOfRecord(
+  { modelServed, usage, usageByModel }: Spending,
+  prices: Prices,
+): number | undefined {
+  if (!usageByModel) return costOf(modelServed, usage, prices)
+  const costs = flatMap(
+    Object.entries(usageByModel),
+    ([model, used]) => costOf(model, used, prices) ?? [],
+  )
+  return costs.length > 0 ? costs.reduce((sum, cost) => sum + cost) : undefined
+}
+
+type Spending = Pick<UsageRecord, 'modelServed' | 'usage' | 'usageByModel'>
 
 const mostModels = 1000
 const known = new WeakMap<Prices, Map<string, Price | undefined>>()

@@ -3,7 +3,7 @@ import type { UsageRecord } from '../gateway/gateway.ts'
 import { inTime } from '../stores/circuit.ts'
 import { columnOf, type Database } from './database.ts'
 import { deleteOldest } from './deletion.ts'
-import { costOf, type Prices } from './prices.ts'
+import { costOfRecord, type Prices } from './prices.ts'
 import { minutesKeptMs } from './queries.ts'
 import { periods, type RecordRow, type SumRow, type Tables } from './tables.ts'
 
@@ -240,7 +240,7 @@ export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     cacheRead: countOf(usage?.cacheRead),
     cacheWrite: countOf(usage?.cacheWrite),
     reasoning: countOf(usage?.reasoning),
-    cost: costOf(modelServed, usage, prices) ?? null,
+    cost: costOfRecord(record, prices) ?? null,
     firstByteMs: record.firstByteMs ?? null,
     totalMs: record.totalMs,
     attempts: record.attempts,

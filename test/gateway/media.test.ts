@@ -115,6 +115,10 @@ describe.each(hostsOf(import.meta.url))('through %s', (_, start) => {
     ])
     const [first, second] = records.map(({ usage }) => usage?.input ?? 0)
     expect(first).toBeGreaterThan(second ?? 0)
+    // Each model has a price of its own.
+    const { usageByModel: { m, eye, ...others } = {} } = records[0] ?? {}
+    expect([(m?.input ?? 0) + (eye?.input ?? 0), m?.input, others]).toEqual([first, second, {}])
+    expect(records[1]).not.toHaveProperty('usageByModel')
   })
 
   test.each(clients)(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costOf } from '../../src/records/prices.ts'
+import { costOf, costOfRecord } from '../../src/records/prices.ts'
 
 const usage = { input: 1_000_000, output: 100_000, cacheRead: 500_000 }
 
@@ -20,4 +20,17 @@ test('the configuration overrides what is known', () => {
 test('an unknown model has no cost, and neither has a newer one of a known family', () => {
   expect(costOf('my-model', usage, {})).toBeUndefined()
   expect(costOf('claude-haiku-9', usage, {})).toBeUndefined()
+})
+
+test('the calls of one request cost what each of their models costs', () => {
+  const prices = { cheap: { input: 1, output: 0 }, dear: { input: 100, output: 0 } }
+  const whole = { input: 3_000_000, output: 0 }
+  const used = { modelServed: 'cheap', usage: whole }
+  expect(costOfRecord(used, prices)).toBeCloseTo(3)
+  const cheap = { input: 2_000_000, output: 0 }
+  const dear = { input: 1_000_000, output: 0 }
+  expect(costOfRecord({ ...used, usageByModel: { cheap, dear } }, prices)).toBeCloseTo(102)
+  const unknown = { ...used, usageByModel: { cheap, odd: dear } }
+  expect(costOfRecord(unknown, prices)).toBeCloseTo(2)
+  expect(costOfRecord({ ...unknown, usageByModel: { odd: dear } }, prices)).toBeUndefined()
 })

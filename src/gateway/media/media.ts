@@ -153,7 +153,7 @@ async function describe(
     { path: request.path },
   )
   const { notes: _, bodyFor: __, recalled: ___, ...plain } = incoming
-  const { spent: ____, ...begun } = trace
+  const { spent: ____, spentBy: _____, ...begun } = trace
   const own: Trace = { ...begun, notes: [], attempts: 0, ended() {} }
   const asking = {
     ...plain,

@@ -92,6 +92,7 @@ export async function call(
   trace.notes = [...(incoming.notes ?? []), ...prepared.notes]
   // An attempt before it has cost something, though it failed.
   if (trace.usage) forgetCall(trace)
+  trace.sentTo = candidate.model
   const sent = sizeSent(incoming, prepared)
   if (sent !== undefined) trace.sent = sent
   const began = performance.now()
