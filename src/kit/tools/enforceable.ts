@@ -77,10 +77,23 @@ export const isEnforceable = (schema: JsonObject): boolean =>
 
 /**
  * Can a grammar be made of the schema when its objects are closed? Not of one that contains itself,
- * and not of one with properties that only a part of the conditions for the object describes.
+ * not of one with properties that only a part of the conditions for the object describes, and not of
+ * an object with any properties, which would have none.
  */
 export const isClosable = (root: JsonObject): boolean =>
-  everySchema(root, one => !isSpread(one)) && endsSomewhere(root)
+  everySchema(root, one => !isSpread(one) && !hasAnyProperties(one)) && endsSomewhere(root)
+
+/** An object that names no properties and allows them. With an empty list alone it has none. */
+function hasAnyProperties({ type, properties, additionalProperties: more, ...others }: JsonObject) {
+  if (type !== 'object' || more === false || describing.some(key => others[key] !== undefined))
+    return false
+  if (!isObject(properties)) return true
+  const isOpen = more !== undefined || others['patternProperties'] !== undefined
+  return isOpen && Object.keys(properties).length === 0
+}
+
+/** What says which object is meant. */
+const describing = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
 
 /** Are properties of the object described elsewhere, where it would exclude the others? */
 function isSpread({ allOf, then, else: other }: JsonObject): boolean {

@@ -330,11 +330,6 @@ describe('output formats, toward messages', () => {
   test.each<[string, object, object]>([
     ['an object', point, { ...point, ...closed }],
     [
-      'keys of any name',
-      { type: 'object', additionalProperties: { type: 'number' } },
-      { type: 'object', ...closed },
-    ],
-    [
       'keys of any name beside others',
       { ...point, additionalProperties: true },
       { ...point, ...closed },
@@ -369,6 +364,22 @@ describe('output formats, toward messages', () => {
     const { written, notes } = from('chat-completions', chat(open))
     expect(JSON.stringify(written)).toContain(JSON.stringify(expected))
     expect(notes).toEqual(['output.closed /response_format/json_schema/schema'])
+  })
+
+  // Closed, it would have none.
+  test.each([
+    ['keys of any name', { type: 'object', additionalProperties: { type: 'number' } }],
+    ['names of a pattern', { type: 'object', patternProperties: { '^x': { type: 'string' } } }],
+    ['anything', { type: 'object' }],
+    [
+      'an object in it that may hold anything',
+      { ...point, properties: { any: { type: 'object' } } },
+    ],
+  ])('an object with %s is asked for in the instructions', (_, schema) => {
+    const { written, notes } = from('chat-completions', chat(format({ schema, strict: true })))
+    expect(JSON.stringify(written)).toContain('Respond with JSON that fits this schema')
+    expect(written).not.toHaveProperty('output_config')
+    expect(notes).toContain('output.format-instructed /response_format')
   })
 
   test('leaves a schema without objects as it is', () => {

@@ -1406,11 +1406,21 @@ describe('other fields', () => {
     [
       'a schema',
       {
-        output: { format: { type: 'schema', schema: { type: 'object' }, name: 'n', strict: true } },
+        output: {
+          format: {
+            type: 'schema',
+            schema: { type: 'object', properties: {} },
+            name: 'n',
+            strict: true,
+          },
+        },
       },
       {
         output_config: {
-          format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } },
+          format: {
+            type: 'json_schema',
+            schema: { type: 'object', properties: {}, additionalProperties: false },
+          },
         },
       },
       ['output.closed'],
