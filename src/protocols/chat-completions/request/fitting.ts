@@ -151,7 +151,7 @@ function isThinking({
 }: JsonObject): boolean | undefined {
   const type = isObject(thinking) ? thinking['type'] : undefined
   if (flag === false || type === 'disabled' || effort === 'none') return false
-  return flag === true || type !== undefined || effort != null ? true : undefined
+  return flag != null || type !== undefined || effort != null ? true : undefined
 }
 
 /** Some tools may be called, and none has to be. */

@@ -115,12 +115,15 @@ const noFunctions: Edit = (wire, _, report) => {
   const { tools, toolConfig: config } = wire
   if (!Array.isArray(tools) || !tools.every(isOfNothing)) return wire
   const choice = isObject(config) ? config['functionCallingConfig'] : undefined
-  if (isObject(choice) && choice['mode'] === 'ANY')
+  if (isObject(choice) && !isLeftToModel(choice))
     report.add('tool-choice.without-tools', '/toolConfig/functionCallingConfig')
   const left = isObject(config) ? without(config, ['functionCallingConfig']) : {}
   const rest = without(wire, ['tools', 'toolConfig'])
   return Object.keys(left).length > 0 ? { ...rest, toolConfig: left } : rest
 }
+
+const isLeftToModel = ({ mode = 'AUTO', ...others }: JsonObject) =>
+  (mode === 'AUTO' || mode === 'NONE') && Object.keys(others).length === 0
 
 const isOfNothing = (tool: unknown) => isObject(tool) && Object.values(tool).every(isEmptyList)
 
