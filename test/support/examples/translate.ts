@@ -155,6 +155,10 @@ export const examples: Record<string, Example> = {
       { ...chat.tool('look'), function: { name: 'look', parameters: {} } },
     ],
   }),
+  'tool.too-many': toMessages(
+    { ...chat.says(user), tools: [chat.tool('look'), chat.tool('find')] },
+    { tools: { mostTools: 1 } },
+  ),
   'tool.schema-root': toMessages({
     ...chat.says(user),
     tools: [
