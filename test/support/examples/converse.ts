@@ -406,6 +406,7 @@ export const examples: Record<string, Example> = {
   'output.closed': fromChat(
     chat.request(schema({ type: 'object', properties: { a: { type: 'string' } } })),
   ),
+  'output.format-instructed': fromChat(chat.request(schema({ type: 'object' }))),
   'output.wrapped': fromChat(
     chat.request(schema({ type: 'array', items: { type: 'string' } }, { strict: true })),
   ),

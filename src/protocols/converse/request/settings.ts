@@ -12,10 +12,11 @@ import { omitUndefined } from '../../../kit/fields/omit.ts'
 import { writeExact } from '../../../kit/json/digits.ts'
 import { type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { jsonInstruction } from '../../../kit/response/json-instruction.ts'
 import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
-import { enforceable } from '../../../kit/tools/enforceable.ts'
+import { enforceable, isClosable } from '../../../kit/tools/enforceable.ts'
 import { refusesSchemas, takesNoSampling, takesOneSampling } from '../../../models/claude.ts'
 import type { EncodingContext } from '../../../protocol.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -93,6 +94,12 @@ export function encodeFormat(
       const { schema, name, description } = format
       if (native) return { format: formatOf(schema, name, description) }
       const wrapped = wrapRoot(schema)
+      // Servers of all models want the objects closed.
+      if (!isClosable(wrapped ?? schema)) {
+        report.add('output.format-instructed', undefined, 'output.format')
+        system.push({ text: jsonInstruction(schema) })
+        return {}
+      }
       if (wrapped) report.add('output.wrapped', undefined, 'output.format.schema')
       const enforced = enforceable(
         wrapped ?? schema,

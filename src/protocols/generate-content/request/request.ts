@@ -67,7 +67,12 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     schemaAt,
     left = {},
   }: Format = generationConfig ? decodeFormat(generationConfig) : {}
-  if (schemaAt) names['output.format.schema'] = `generationConfig/${schemaAt}`
+  if (schemaAt) {
+    const place = `generationConfig/${schemaAt}`
+    names['output.format.schema'] = place
+    // A schema alone asks for JSON, too.
+    if (generationConfig?.['responseMimeType'] == null) names['output.format'] = place
+  }
   const chosen = toolConfig ? decodeToolChoice(toolConfig) : undefined
   const conversation = decodeContents(contents, reading)
   const value: CanonicalRequest = {
