@@ -85,15 +85,15 @@ export const isClosable = (root: JsonObject): boolean =>
 
 /** An object that names no properties and allows them. With an empty list alone it has none. */
 function hasAnyProperties({ type, properties, additionalProperties: more, ...others }: JsonObject) {
-  if (type !== 'object' || more === false || describing.some(key => others[key] !== undefined))
+  if (type !== 'object' || more === false || referring.some(key => others[key] !== undefined))
     return false
   if (!isObject(properties)) return true
   const isOpen = more !== undefined || others['patternProperties'] !== undefined
   return isOpen && Object.keys(properties).length === 0
 }
 
-/** What says which object is meant. */
-const describing = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
+/** Keywords that say which object is meant. */
+const referring = ['$ref', 'anyOf', 'oneOf', 'allOf', 'enum', 'const'] as const
 
 /** Are properties of the object described elsewhere, where it would exclude the others? */
 function isSpread({ allOf, then, else: other }: JsonObject): boolean {
